@@ -57,16 +57,22 @@ pub fn read(bytes: &[u8], ty: ElementType) -> Result<Image, NpyError> {
     if super::room_for(&extent).is_none() {
         return Err(NpyError::Memory(format!("{:?}", header.shape)));
     }
-    let Some(elements) = elements.get(..expected) else {
-        let has = elements.len();
-        return Err(NpyError::Broken(format!("its elements take {expected} bytes, it has {has}")));
-    };
+    check_length(elements, expected).map_err(NpyError::Broken)?;
     let mut elements = elements.to_vec();
     if header.descr.starts_with('>') {
         elements.chunks_exact_mut(width).for_each(<[u8]>::reverse);
     }
     let image = raw::read(&elements, element, &extent).map_err(NpyError::Broken)?;
     Ok(if header.fortran { from_fortran(image) } else { image })
+}
+
+/// What comes after a header must be its elements: what is behind them is of something else, and which
+/// of both was meant is not known.
+fn check_length(elements: &[u8], expected: usize) -> Result<(), String> {
+    match elements.len() {
+        has if has == expected => Ok(()),
+        has => Err(format!("its elements take {expected} bytes, it has {has}")),
+    }
 }
 
 /// The text of the header and what comes after it.
@@ -267,8 +273,10 @@ fn from_fortran(image: Image) -> Image {
 }
 
 /// Where each element of an array, in our order, lies in a file that stores the last of the
-/// extents fastest.
+/// extents fastest. There are as many as some memory holds.
 fn fortran_order(extent: &[u32]) -> impl Iterator<Item = usize> {
+    // Of nothing the other extents are not bounded by what there is, nor are the strides.
+    let extent = if extent.contains(&0) { &[0] } else { extent };
     let count: usize = extent.iter().map(|&n| n as usize).product();
     let mut at = vec![0usize; extent.len()];
     // The stride of dimension d in the file: the product of the extents after it.
@@ -322,9 +330,7 @@ pub fn numbers(mut bytes: Vec<u8>) -> Result<Numbers, String> {
     let extent = extent.filter(|e| e.len() <= 16).ok_or_else(large)?;
     let product = |n: usize, &e: &u32| n.checked_mul(e as usize);
     let expected = extent.iter().try_fold(width, product).ok_or_else(large)?;
-    if elements.len() < expected {
-        return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
-    }
+    check_length(elements, expected)?;
     let (start, fortran) = (bytes.len() - elements.len(), header.fortran);
     let (ty, big_endian, shape) = (name.to_string(), header.descr.starts_with('>'), header.shape);
     if big_endian {
@@ -333,7 +339,6 @@ pub fn numbers(mut bytes: Vec<u8>) -> Result<Numbers, String> {
     let of = |bytes| Numbers { bytes, ty, shape };
     if !fortran {
         bytes.drain(..start);
-        bytes.truncate(expected);
         return Ok(of(bytes));
     }
     let mut turned = Vec::new();
@@ -377,12 +382,9 @@ pub fn structures(mut bytes: Vec<u8>) -> Result<Structures, String> {
     let expected = shape.iter().try_fold(each, |n, &count| n.checked_mul(count));
     let expected = expected.and_then(|n| usize::try_from(n).ok());
     let expected = expected.ok_or_else(|| format!("its shape {shape:?} is too large"))?;
-    if elements.len() < expected {
-        return Err(format!("its elements take {expected} bytes, it has {}", elements.len()));
-    }
+    check_length(elements, expected)?;
     let start = bytes.len() - elements.len();
     bytes.drain(..start);
-    bytes.truncate(expected);
     Ok(Structures { elements: bytes, fields, bytes: each, shape })
 }
 
@@ -516,7 +518,7 @@ mod tests {
 
     #[test]
     fn wrong_headers_are_refused() {
-        let read = |header: &str| read(&with_header(header, &[0; 64]), ElementType::F32);
+        let read = |header: &str| read(&with_header(header, &[0; 16]), ElementType::F32);
         let f4 = |shape: &str| {
             read(&format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"))
         };
@@ -529,6 +531,28 @@ mod tests {
         assert!(matches!(read("{'descr': '<f4'}"), Err(NpyError::Broken(_))));
         let double = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}";
         assert_eq!(read(double), Err(NpyError::Type("float64".into())));
+    }
+
+    /// Strides of nothing are no product of extents that nobody has.
+    #[test]
+    fn nothing_is_turned_whatever_its_other_extents() {
+        let header = |extent: &str| {
+            let shape = format!("({extent}, {extent}, {extent}, 0)");
+            format!("{{'descr': '<f4', 'fortran_order': True, 'shape': {shape}}}")
+        };
+        let array = numbers(with_header(&header("4294967295"), &[]));
+        assert!(array.unwrap().bytes.is_empty());
+        let image = read(&with_header(&header("2147483647"), &[]), ElementType::F32);
+        assert!(image.unwrap().data.is_empty());
+    }
+
+    #[test]
+    fn bytes_behind_the_elements_are_refused() {
+        let mut file = write(&image());
+        file.push(0);
+        let what = "its elements take 24 bytes, it has 25".to_string();
+        assert_eq!(read(&file, ElementType::U8), Err(NpyError::Broken(what.clone())));
+        assert_eq!(numbers(file), Err(what));
     }
 
     proptest! {

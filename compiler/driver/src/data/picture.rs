@@ -71,12 +71,41 @@ fn read_png(bytes: &[u8]) -> Result<Picture, PictureError> {
     let sample_bytes = usize::from(color.bytes_per_pixel() / color.channel_count());
     let mut buffer = vec![0; count * sample_bytes];
     decoder.read_image(&mut buffer).map_err(broken)?;
+    check_palette(bytes)?;
     let (white, samples) = match sample_bytes {
         1 => (255, buffer.iter().map(|&b| u16::from(b)).collect()),
         2 => (65535, buffer.chunks_exact(2).map(|b| u16::from_ne_bytes([b[0], b[1]])).collect()),
         _ => return Err(broken("its samples have neither 8 nor 16 bits")),
     };
     Ok(Picture { width, height, channels, white, samples })
+}
+
+/// Refuses pixels that are no entry of their palette, which the decoder takes for black.
+fn check_palette(bytes: &[u8]) -> Result<(), PictureError> {
+    let limits = png::Limits { bytes: DECODER_MEMORY as usize };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    decoder.set_transformations(png::Transformations::IDENTITY);
+    let mut reader = decoder.read_info().map_err(broken)?;
+    let info = reader.info();
+    let (width, bits) = (info.width as usize, info.bit_depth as usize);
+    let entries = info.palette.as_ref().map_or(0, |palette| palette.len() / 3);
+    if info.color_type != png::ColorType::Indexed || entries >= 1 << bits {
+        return Ok(());
+    }
+    let size = reader.output_buffer_size().ok_or_else(|| broken("it is too large"))?;
+    let mut rows = vec![0; size];
+    let line = reader.next_frame(&mut rows).map_err(broken)?.line_size;
+    let entry = |row: &[u8], x: usize| {
+        let at = x * bits;
+        usize::from(row[at / 8] >> (8 - bits - at % 8)) & ((1 << bits) - 1)
+    };
+    let mut all = rows.chunks_exact(line).flat_map(|row| (0..width).map(move |x| entry(row, x)));
+    match all.find(|&entry| entry >= entries) {
+        Some(entry) => {
+            Err(broken(format!("a pixel is entry {entry} of its palette, which has {entries}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The header is read by the library; samples are taken as they are, where the library would
@@ -348,6 +377,27 @@ mod tests {
         }
         let huge = read(b"P5 100000 100000 255\n");
         assert_eq!(huge, Err(PictureError::Large("100000x100000".into())));
+    }
+
+    #[test]
+    fn pixels_are_entries_of_their_palette() {
+        // Five pixels a row of 2 bits: of the second byte, six bits are none.
+        let picture = |rows: &[u8]| {
+            let mut bytes = Vec::new();
+            let mut encoder = png::Encoder::new(&mut bytes, 5, 2);
+            encoder.set_color(png::ColorType::Indexed);
+            encoder.set_depth(png::BitDepth::Two);
+            encoder.set_palette(vec![0, 0, 0, 10, 20, 30, 255, 255, 255]);
+            let mut writer = encoder.write_header().unwrap();
+            writer.write_image_data(rows).unwrap();
+            writer.finish().unwrap();
+            read(&bytes)
+        };
+        let good = picture(&[0b00_01_10_00, 0b01_11_11_11, 0, 0b10_00_00_00]).unwrap();
+        assert_eq!(good.samples[3..6], [10, 20, 30]);
+        let what = "a pixel is entry 3 of its palette, which has 3".to_string();
+        let wrong = picture(&[0, 0, 0b00_11_00_00, 0]);
+        assert_eq!(wrong, Err(PictureError::Broken(what)));
     }
 
     proptest! {
