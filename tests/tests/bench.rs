@@ -122,3 +122,20 @@ fn policies_meet_the_best_choice() {
     assert_eq!(code, Some(2), "{err}");
     assert!(err.contains("no variant of the suite has policies of offloading"), "{err}");
 }
+
+/// Where every program failed, nothing is written.
+#[test]
+fn figures_that_nothing_has_are_not_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.ptx"), PTX).expect("a file");
+    std::fs::write(folder.path().join("s.toml"), SUITE).expect("a file");
+    for (workload, is_kept) in [("bad", false), ("good", true)] {
+        let run =
+            ["bench", "s.toml", "--workload", workload, "--stats", "s.json", "--plot", "s.svg"];
+        let (code, _, err) = nbcc(folder.path(), &run);
+        assert_eq!(code, Some(i32::from(!is_kept)), "{err}");
+        for file in ["s.json", "s.svg"] {
+            assert_eq!(folder.path().join(file).exists(), is_kept, "{workload}: {file}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::is_stream;
+use crate::files::{is_stdout, is_stream};
 
 /// A file, or the place where one will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ enum Identity {
     Number(u64, u64),
     /// Where it will be, or is: folder and name, without links.
     Place(PathBuf),
+    /// Standard output.
+    Output,
 }
 
 /// What a command does with a file.
@@ -32,9 +34,13 @@ pub struct Claims {
 
 impl Claims {
     /// Notes what is done with a file. `Err` with what is wrong where it would be written and is
-    /// something else as well. Devices and pipes are anybody's.
+    /// something else as well. Devices and pipes are anybody's, standard output is one output's.
     pub fn claim(&mut self, path: &Path, what: Use) -> Result<(), String> {
-        let Some(identity) = identity(path).filter(|_| !is_stream(path)) else { return Ok(()) };
+        let identity = match what {
+            Use::Write if is_stdout(path) => Some(Identity::Output),
+            _ => identity(path).filter(|_| !is_stream(path)),
+        };
+        let Some(identity) = identity else { return Ok(()) };
         let known = self.list.iter().filter(|(other, ..)| *other == identity);
         let mut clashes = known.filter(|(.., other)| (what, *other) != (Use::Read, Use::Read));
         if let Some((_, other, used)) = clashes.next() {
@@ -111,6 +117,9 @@ mod tests {
         assert!(claims.claim(&inner.join("../b"), Use::Write).is_err());
         assert!(claims.claim(&inner.join("../b"), Use::Read).is_err());
         assert!(claims.is_written(&folder.path().join("b")));
+        claims.claim(Path::new("-"), Use::Read).unwrap();
+        claims.claim(Path::new("-"), Use::Write).unwrap();
+        assert!(claims.claim(Path::new("/dev/stdout"), Use::Write).is_err());
         #[cfg(unix)]
         {
             let link = folder.path().join("link");

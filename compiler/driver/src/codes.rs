@@ -36,7 +36,8 @@ nbcc_base::codes! {
 
     CANNOT_WRITE = "E4003", "a file cannot be written",
      "The folder of an output does not exist, may not be written to, or has no room. An output has \
-      its name only when it is whole, so that nothing half-written is left. Text for standard output \
+      its name only when it and all others of the command are whole, so that nothing half-written is left, \
+      nor some of them. Text for standard output \
       or standard error that cannot be written is lost; a reader that closes its end of a pipe is no \
       error.",
     "// nbcc interp example.halide --output out=no/such/folder/out.png\n\
@@ -62,7 +63,7 @@ nbcc_base::codes! {
 
     SAME_FILE = "E4008", "one file for two things",
     "An output would overwrite a file that the command reads, such as its source, an input or the \
-     launch file, or two outputs have the same place. Files are the same whatever way they are \
+     launch file, or two outputs have the same place, stdout included. Files are the same whatever way they are \
      named: by another path, a symbolic link or a hard link. Nothing is run then.",
     "// nbcc run example.halide --stats example.halide\n\
      Func out(x, y) = in(x, y) * 0.5f;\n";

@@ -1,4 +1,5 @@
-//! Reading and writing files: bounded, and never half-written.
+//! Reading and writing files: bounded, and never half-written, nor some of a command's outputs without the
+//! others.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -8,8 +9,9 @@ use std::path::{Path, PathBuf};
 use nbcc_base::{Diagnostic, SourceFile, SourceId};
 
 use crate::bounded::{read_to_limit, words};
-use crate::claims::{Use, place};
+use crate::claims::Use;
 use crate::session::{Session, Stop};
+use crate::staged::stage;
 use crate::{codes, console};
 
 /// The largest source, machine or trace file, in bytes.
@@ -190,11 +192,13 @@ fn is_one_of(path: &Path, names: [&str; 3]) -> bool {
     names.iter().any(|name| path == Path::new(name))
 }
 
-fn is_stdout(path: &Path) -> bool {
+/// Whether a path stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
     is_standard(path) || is_one_of(path, ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 }
 
-/// Writes a file as a whole: what is half written has no name. `-` is stdout.
+/// Writes a file as a whole, which gets its name with the other outputs of the command ([`publish`]). `-` is
+/// stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
     write_parts(session, path, &[bytes])
 }
@@ -216,8 +220,20 @@ pub fn write_parts(session: &mut Session, path: &Path, parts: &[&[u8]]) -> Resul
     if !session.claims.is_written(path) {
         check_output(session, path)?;
     }
-    let name = path.display().to_string();
-    write_whole(path, parts).map_err(|error| unwritten(session, &name, &error))
+    match stage(path, parts, session.staged.len()) {
+        Ok(staged) => session.staged.extend(staged.map(|staged| (path.to_path_buf(), staged))),
+        Err(error) => return Err(unwritten(session, &path.display().to_string(), &error)),
+    }
+    Ok(())
+}
+
+/// Gives all that was written its names: from here on it is there, whatever becomes of the command.
+pub fn publish(session: &mut Session) -> Result<(), Stop> {
+    for (path, staged) in std::mem::take(&mut session.staged) {
+        let published = staged.publish();
+        published.map_err(|error| unwritten(session, &path.display().to_string(), &error))?;
+    }
+    Ok(())
 }
 
 fn unwritten(session: &mut Session, name: &str, error: &io::Error) -> Stop {
@@ -228,117 +244,9 @@ fn unwritten(session: &mut Session, name: &str, error: &io::Error) -> Stop {
     session.cannot_write(name, &what)
 }
 
-fn write_all(file: &mut impl Write, parts: &[&[u8]]) -> io::Result<()> {
-    parts.iter().try_for_each(|part| file.write_all(part))
-}
-
-fn write_whole(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let known: Option<Metadata> = std::fs::metadata(path).ok();
-    if known.as_ref().is_some_and(|m| m.is_dir()) {
-        return Err(io::Error::other("it is a folder"));
-    }
-    if known.is_some_and(|m| !m.is_file()) {
-        // A device or a pipe cannot be replaced.
-        return write_all(&mut File::options().write(true).open(path)?, parts);
-    }
-    // Through a link, so that the link stays.
-    let target = place(path).unwrap_or_else(|| path.to_path_buf());
-    #[cfg(target_os = "linux")]
-    if let Some(written) = unnamed::write(&target, parts) {
-        return written;
-    }
-    write_renamed(&target, parts)
-}
-
-/// The folder of a path, as the system takes it.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Writes to a temporary name in the folder, which is then renamed.
-fn write_renamed(target: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut file = temporary().tempfile_in(folder_of(target))?;
-    write_all(&mut file, parts)?;
-    file.persist(target).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Temporary names, with what the process's mask leaves of the permissions of any new file.
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".nbcc-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder
-}
-
-/// Files that have no name until they are whole (`O_TMPFILE`, Linux): the system takes them back
-/// however the process ends.
-#[cfg(target_os = "linux")]
-mod unnamed {
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::AsRawFd;
-    use std::path::Path;
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-
-    /// Writes a file; `None` where the file system has no such files.
-    pub fn write(target: &Path, parts: &[&[u8]]) -> Option<io::Result<()>> {
-        let folder = super::folder_of(target);
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let mut file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-        if let Err(error) = super::write_all(&mut file, parts) {
-            return Some(Err(error));
-        }
-        let link = |to: &Path| {
-            let from = format!("/proc/self/fd/{}", file.as_raw_fd());
-            linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
-        };
-        match link(target) {
-            Ok(()) => Some(Ok(())),
-            // A file that is there is replaced by one of another name.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let named = super::temporary().make_in(folder, link).ok()?;
-                let replaced = named.into_temp_path().persist(target);
-                Some(replaced.map_err(|error| error.error))
-            }
-            Err(_) => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn files_are_replaced_whole_and_links_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a");
-        write_whole(&file, &[b"one"]).unwrap();
-        write_whole(&file, &[b"two"]).unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"two");
-        #[cfg(unix)]
-        {
-            let link = folder.path().join("b");
-            std::os::unix::fs::symlink(&file, &link).unwrap();
-            write_whole(&link, &[b"three"]).unwrap();
-            assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-            assert_eq!(std::fs::read(&file).unwrap(), b"three");
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-        }
-        assert!(write_whole(folder.path(), &[b"x"]).is_err());
-        assert!(write_whole(&folder.path().join("no/such"), &[b"x"]).is_err());
-        write_renamed(&file, &[b"four"]).unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"four");
-    }
 
     #[test]
     fn reading_stops_at_the_limit() {

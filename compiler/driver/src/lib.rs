@@ -33,6 +33,7 @@ pub mod registry;
 mod render;
 mod report;
 mod session;
+mod staged;
 mod style;
 
 use std::ffi::OsString;
@@ -103,7 +104,8 @@ fn run(args: Vec<OsString>) -> u8 {
         Err(error) => return refuse(&args, &help::with_example(error, &args)),
     };
     let mut session = Session::new(cli.message_format);
-    let code = match commands::dispatch(cli, &mut session) {
+    let done = commands::dispatch(cli, &mut session).and_then(|()| files::publish(&mut session));
+    let code = match done {
         Ok(()) => 0,
         Err(Stop::Failed) => 1,
         Err(Stop::Usage) => 2,

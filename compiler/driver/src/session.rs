@@ -1,12 +1,14 @@
 //! One run of the command: its source files, and the diagnostics that wait to be shown.
 
 use std::io;
+use std::path::PathBuf;
 
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceMap};
 
 use crate::bounded::{read_to_limit, words};
 use crate::claims::Claims;
 use crate::cli::MessageFormat;
+use crate::staged::Staged;
 use crate::{codes, console, render};
 
 /// Why a command ends early. What is wrong has been reported.
@@ -32,6 +34,8 @@ pub struct Session {
     pub diagnostics: Diagnostics,
     /// The files that the command reads and writes.
     pub claims: Claims,
+    /// The outputs that are written and have no names yet, as they are called.
+    pub staged: Vec<(PathBuf, Staged)>,
     format: MessageFormat,
     /// What was read from standard input, which can be read once.
     standard_input: Option<Vec<u8>>,
@@ -44,6 +48,7 @@ impl Session {
             sources: SourceMap::default(),
             diagnostics: Diagnostics::default(),
             claims: Claims::default(),
+            staged: Vec::new(),
             format,
             standard_input: None,
         }

@@ -600,6 +600,7 @@ mod tests {
         let mut session = Session::new(MessageFormat::Human);
         let given = array("f32", &[2, 3]).unwrap();
         arrays::write(&mut session, &folder.path().join("x.npy"), &given, &[0; 24]).unwrap();
+        files::publish(&mut session).unwrap();
         let path = folder.path().join("launch.toml");
         std::fs::write(&path, format!("{FILE}{end}")).unwrap();
         let plan = read(&mut session, &path, Path::new("k.ptx"));

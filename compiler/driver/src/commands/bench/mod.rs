@@ -86,17 +86,21 @@ pub fn bench(session: &mut Session, args: &BenchArgs) -> Result<(), Stop> {
         },
     );
     let rows = all_rows(session, &checked, &figures, &measured)?;
+    // Without any figure there is nothing to keep, and nothing to replace earlier ones by.
+    let has_figures = rows.iter().flat_map(|(_, rows)| rows).any(|row| row.measured.is_some());
+    let is_kept = !failed || has_figures;
     let data = json(args, name, &checked, &rows, &measured);
-    if let Some(path) = &args.stats {
+    if let Some(path) = args.stats.as_ref().filter(|_| is_kept) {
         files::write(session, path, format!("{data:#}\n").as_bytes())?;
     }
-    if let Some(path) = &args.plot {
+    if let Some(path) = args.plot.as_ref().filter(|_| is_kept) {
         files::write(session, path, plot::svg(&checked.suite.title, &rows).as_bytes())?;
     }
     match args.json {
         true => console::print(&format!("{data:#}\n")),
         false => console::print(&(heading(args, &checked, &programs) + &table::tables(&rows))),
     }
+    files::publish(session)?;
     if failed { Err(Stop::Failed) } else { Ok(()) }
 }
 

@@ -19,7 +19,7 @@ use crate::limits::check_steps;
 use crate::progress::{waited, watched};
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
-use crate::{calls, check, codes, compile, console, report};
+use crate::{calls, check, codes, compile, console, files, report};
 
 /// A binary with the data for its run.
 struct Job {
@@ -150,6 +150,8 @@ fn show(
         text.push_str(&report::profile(&ran.measured.profile, &session.sources));
     }
     text.push_str(checked);
+    // Where a check fails, what is wrong is looked for there.
+    files::publish(session)?;
     console::print(&text);
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::progress::{waited, watched};
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
-use crate::{check, codes, compile, console, limits, report};
+use crate::{check, codes, compile, console, files, limits, report};
 
 /// Compiles and runs a source file.
 pub fn run_source(
@@ -179,6 +179,8 @@ fn show(
     if text.ends_with("\n\n") {
         text.pop();
     }
+    // Where a check fails, what is wrong is looked for there.
+    files::publish(session)?;
     console::print(&text);
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::progress::watched;
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
-use crate::{check, codes, compile, console, limits, report};
+use crate::{check, codes, compile, console, files, limits, report};
 
 /// A binary with the data for its run.
 struct Job {
@@ -106,6 +106,8 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
         Some(references) => compare(session, job, &ran, references, &mut text),
         None => Ok(()),
     };
+    // What is wrong is looked for there.
+    files::publish(session)?;
     console::print(&text);
     checked
 }
