@@ -124,9 +124,9 @@ pub struct TargetArgs {
 /// How passes run, and what is shown of them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PassArgs {
-    /// Optimisation level
-    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2"])]
-    pub level: String,
+    /// Optimisation level [default: 2]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = ["0", "1", "2"])]
+    pub level: Option<String>,
     /// Leave out an optional pass
     #[arg(long, value_name = "NAME")]
     pub disable_pass: Vec<String>,

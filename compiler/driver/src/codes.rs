@@ -207,6 +207,12 @@ nbcc_base::codes! {
     "// nbcc compile example.ptx --profile-use example.ptx\n.version 8.0\n.target sm_80\n\
      .address_size 64\n.visible .entry k() { ret; }\n";
 
+    OTHER_PROFILE = "W4215", "a profile of another program",
+    "No line that the profile given with `--profile-use` lists is in the program that is compiled, so it is \
+     that of another program, or of one that had another name. The program is compiled as without it.",
+    "// nbcc compile example.ptx --profile-use fixtures/profile.json\n.version 8.0\n.target sm_80\n\
+     .address_size 64\n.visible .entry k() { ret; }\n";
+
     REFUSED = "E4208", "a program that the simulator does not take",
     "The program, its machine or its data need more memory than the simulator takes, or the data \
      is not what the program was compiled for.",

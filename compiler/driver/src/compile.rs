@@ -212,6 +212,9 @@ fn language_of(
         return Ok((found, translator));
     }
     let file = files::display_name(path);
+    if !files::is_standard(path) && !path.exists() {
+        files::read(session, path, 0)?;
+    }
     let own = registry.languages.iter().map(|Language { frontend, .. }| {
         format!("`-x {}` (.{})", frontend.name(), frontend.extension())
     });
@@ -238,7 +241,17 @@ fn language_of(
                 true => "standard input has no name that says its language".to_string(),
                 false => format!("`{file}` is no source file by its name"),
             };
-            (message, "name the language, or the file after it:".to_string())
+            let is_for = match &*extension {
+                "dot" | "json" => "`nbcc map` places graphs; ",
+                "npy" | "png" | "pgm" | "ppm" | "bin" => {
+                    "data is given to a program with --input NAME=FILE; "
+                }
+                "toml" => {
+                    "a launch file is given to a program with --launch, a machine file with --machine; "
+                }
+                _ => "",
+            };
+            (message, format!("{is_for}name the language, or the file after it:"))
         }
     };
     let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(file);
@@ -418,9 +431,9 @@ pub fn pass_options(
         }
     }
     Ok(PassOptions {
-        level: match args.level.as_str() {
-            "0" => OptLevel::O0,
-            "1" => OptLevel::O1,
+        level: match args.level.as_deref() {
+            Some("0") => OptLevel::O0,
+            Some("1") => OptLevel::O1,
             _ => OptLevel::O2,
         },
         disabled: args.disable_pass.clone(),
@@ -456,6 +469,7 @@ pub fn compile(
     passes: &PassOptions,
     observer: &mut dyn Observer,
 ) -> (Result<Artifact, Stop>, Vec<Remark>) {
+    profile::warn_of_another(session, request.profile.as_ref());
     with_context(session, passes, observer, |cx| entry.target.compile(program, request, cx))
 }
 

@@ -6,7 +6,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use nbcc_base::{Diagnostic, SourceFile, SourceId};
+use nbcc_base::{Diagnostic, SourceFile, SourceId, nearest};
 
 use crate::bounded::{read_to_limit, words};
 use crate::claims::Use;
@@ -70,16 +70,44 @@ pub fn read(session: &mut Session, path: &Path, limit: u64) -> Result<Vec<u8>, S
         )
         .in_file(name);
         diagnostic = diagnostic.help(match error.kind() {
-            _ if path.is_dir() => "name a file in this folder",
-            io::ErrorKind::NotFound => {
-                "check the name: paths on the command line are relative to the current folder, \
-                 those in a launch file to that file"
-            }
-            io::ErrorKind::PermissionDenied => "allow reading it, or name another file",
-            _ => "name a file that can be read as a whole",
+            _ if path.is_dir() => "name a file in this folder".to_string(),
+            io::ErrorKind::NotFound => match similar(path) {
+                Some(near) => format!("did you mean `{}`?", near.display()),
+                None => NO_SUCH_FILE.to_string(),
+            },
+            io::ErrorKind::PermissionDenied => "allow reading it, or name another file".to_string(),
+            _ => "name a file that can be read as a whole".to_string(),
         });
         session.fail(diagnostic)
     })
+}
+
+/// What to do about a file that is not there, where none is called nearly so.
+const NO_SUCH_FILE: &str = "check the name: paths on the command line are relative to the current folder, \
+                            those in a launch file to that file";
+
+/// Entries of a folder that are looked at for a similar name.
+const MOST_SIMILAR: usize = 10_000;
+
+/// A file of the same folder whose name is nearly that of one that is not there.
+pub fn similar(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let files = entries.take(MOST_SIMILAR).flatten().filter(|entry| entry.path().is_file());
+    let mut names: Vec<String> =
+        files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    // Which of several it is does not depend on the file system.
+    names.sort();
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    // An extension that is the same makes no names similar.
+    let stem_of = |name: &str| stem(Path::new(name)).to_string_lossy().into_owned();
+    let own = stem_of(&name);
+    let is_near = |other: &&str| {
+        let other = stem_of(other);
+        other == own || nearest(&own, [other.as_str()]).is_some()
+    };
+    let near = nearest(&name, names.iter().map(String::as_str).filter(is_near))?;
+    Some(path.with_file_name(near))
 }
 
 /// One file that would be used as two.

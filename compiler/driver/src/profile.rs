@@ -82,3 +82,18 @@ fn counts(document: &Value) -> Result<LineCounts, String> {
     }
     Ok(counts)
 }
+
+/// Warns of a profile that knows no line of the sources that were read: it is that of another program.
+pub fn warn_of_another(session: &mut Session, profile: Option<&LineCounts>) {
+    let Some(counts) = profile else { return };
+    let files = session.sources.files();
+    let lines = |text: &str| u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    if files.iter().any(|file| counts.is_about(&file.name, lines(&file.text))) {
+        return;
+    }
+    let name = files.first().map(|file| file.name.clone()).unwrap_or_default();
+    let message = format!("the profile has no line of `{name}`");
+    let help =
+        "it decides nothing: give the one that a run of this program wrote with --profile-out";
+    session.diagnostics.push(Diagnostic::warning(&codes::OTHER_PROFILE, message).help(help));
+}

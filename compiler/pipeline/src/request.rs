@@ -89,6 +89,13 @@ impl LineCounts {
     pub fn get(&self, file: &str, line: u32) -> Option<u64> {
         self.0.get(without_folder(file))?.get(&line).copied()
     }
+
+    /// Whether anything is known of a file of so many lines.
+    pub fn is_about(&self, file: &str, lines: u32) -> bool {
+        self.0
+            .get(without_folder(file))
+            .is_some_and(|known| known.range(1..=lines).next().is_some())
+    }
 }
 
 fn without_folder(file: &str) -> &str {

@@ -5,6 +5,7 @@ use std::path::Path;
 use nbcc_base::{Diagnostic, Span};
 
 use crate::cli::AsArgs;
+use crate::kind::{self, Kind};
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::{codes, compile, files, registry};
@@ -16,6 +17,14 @@ const AS_PRINTED: &str = "write it as `nbcc objdump` prints it; docs/ lists each
 /// Runs the command.
 pub fn assemble(session: &mut Session, args: &AsArgs) -> Result<(), Stop> {
     let out = args.out.clone().unwrap_or_else(|| files::named_after(&args.source, "nbx"));
+    if kind::of(session, &args.source) == Kind::Binary && args.source.exists() {
+        let name = files::display_name(&args.source);
+        let message = format!("`{name}` is a binary, not assembly");
+        let error = Diagnostic::error(&codes::UNKNOWN_KIND, message).in_file(name);
+        return Err(
+            session.fail(error.help("`nbcc objdump` prints its assembly, `nbcc run` runs it"))
+        );
+    }
     files::check_output(session, &out)?;
     let bytes = binary_of(session, &args.source, args.target.as_deref())?;
     files::write(session, &out, &bytes)

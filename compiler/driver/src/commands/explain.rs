@@ -13,7 +13,7 @@ use nbcc_placement::{Remark, RemarkKind};
 use crate::cli::ExplainArgs;
 use crate::session::{Session, Stop};
 use crate::style::{BOLD, CYAN, GREEN, YELLOW};
-use crate::{codes, compile, console, registry};
+use crate::{codes, compile, console, files, profile, registry};
 use nbcc_base::nearest;
 
 /// Runs the command.
@@ -31,6 +31,9 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         console::print(&text);
         return Ok(());
     }
+    if !what.contains(['.', '/', ':', '\\']) && what != "-" && !Path::new(what).exists() {
+        return Err(no_meaning(session, what));
+    }
     let (path, line) = split_line(session, what)?;
     let tools =
         compile::tools(session, &path, &args.target.language, args.target.target.as_deref())?;
@@ -47,6 +50,7 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)));
     }
     request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
+    profile::warn_of_another(session, request.profile.as_ref());
     let target = tools.entry.target;
     let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
         target.explain(program, &request, cx)
@@ -62,20 +66,49 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     Ok(())
 }
 
-/// `E0123` or `W4107`: never the name of a file that is there.
+/// `E0123` or `W4107`, or what is too long or short for one: never the name of a file that is there.
 fn is_code(what: &str) -> bool {
     let mut chars = what.chars();
     chars.next().is_some_and(|c| matches!(c, 'E' | 'W' | 'e' | 'w'))
-        && what.len() == 5
+        && what.len() > 1
         && chars.all(|c| c.is_ascii_digit())
         && !Path::new(what).exists()
 }
 
-/// A path and the line behind a last colon.
+/// A word that is nothing that can be explained.
+fn no_meaning(session: &mut Session, what: &str) -> Stop {
+    let message = format!("there is no file, diagnostic code or word of a run's table `{what}`");
+    let keys = || registry::get().targets.iter().flat_map(|entry| entry.report.statistics);
+    let words: Vec<&str> = keys()
+        .flat_map(|definition| {
+            [definition.key, definition.key.rsplit('.').next().unwrap_or_default()]
+        })
+        .collect();
+    let languages = registry::get().languages.iter();
+    let mut sources =
+        languages.map(|one| PathBuf::from(format!("{what}.{}", one.frontend.extension())));
+    let source = sources.find(|file| file.is_file());
+    let help = match (source.or_else(|| files::similar(Path::new(what))), nearest(what, words)) {
+        (Some(file), _) => format!("did you mean `nbcc explain {}`?", file.display()),
+        (_, Some(word)) => format!("did you mean `nbcc explain {word}`?"),
+        _ => "write FILE, FILE:LINE, a code such as E4001 (`--list` lists all), or a word of the table that \
+              follows a run"
+            .to_string(),
+    };
+    session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help))
+}
+
+/// A path and the line behind a last colon; a column behind that, as compilers print it, says no more.
 fn split_line(session: &mut Session, what: &str) -> Result<(PathBuf, Option<u32>), Stop> {
     let Some((path, line)) = what.rsplit_once(':').filter(|_| !Path::new(what).exists()) else {
         return Ok((what.into(), None));
     };
+    if !Path::new(path).exists()
+        && let (Ok(_), Some((file, number))) = (line.parse::<u32>(), path.rsplit_once(':'))
+        && let Ok(number) = number.parse()
+    {
+        return Ok((file.into(), Some(number)));
+    }
     match line.parse() {
         Ok(line) => Ok((path.into(), Some(line))),
         Err(_) if Path::new(path).is_file() => {

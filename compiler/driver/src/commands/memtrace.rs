@@ -1,6 +1,7 @@
 //! `nbcc memtrace`: replays a trace of DRAM requests on a controller of its own.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use nbcc_base::{CodeInfo, Diagnostic, SourceFile, Span};
 use nbcc_sim_dram::{
@@ -8,6 +9,7 @@ use nbcc_sim_dram::{
 };
 
 use crate::cli::MemtraceArgs;
+use crate::registry::{self, TargetEntry};
 use crate::session::{Session, Stop};
 use crate::{codes, console, files, limits, machine};
 
@@ -32,6 +34,12 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
                     the machine file";
         at_place(session, &codes::BROKEN_TRACE, message, &name, text, span, help)
     })?;
+    if requests.is_empty() {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let help = "write a request a line, `R BANK ROW COLUMN` or `W BANK ROW COLUMN`";
+        let message = "the trace has no requests".to_string();
+        return Err(at_place(session, &codes::BROKEN_TRACE, message, &name, text, 0..0, help));
+    }
     let replay = nbcc_sim_dram::replay(&config, &requests, args.window).map_err(|error| {
         let error = Diagnostic::error(&codes::BROKEN_MACHINE, error.to_string());
         session.fail(error.help("change the parameters it names, in the file or with --set"))
@@ -47,6 +55,7 @@ pub fn memtrace(session: &mut Session, args: &MemtraceArgs) -> Result<(), Stop> 
 
 /// The machine file with the changes that the command line makes.
 fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> {
+    refuse_targets(session, &args.machine)?;
     let text = files::read_text(session, &args.machine)?;
     let name = args.machine.display().to_string();
     let set = |key: &str| args.set.iter().any(|(set, _)| set == key);
@@ -82,6 +91,23 @@ fn dram(session: &mut Session, args: &MemtraceArgs) -> Result<DramConfig, Stop> 
         config.refresh = RefreshPolicy::None;
     }
     Ok(config)
+}
+
+/// Machines of targets have names, and more than a DRAM.
+fn refuse_targets(session: &mut Session, machine: &Path) -> Result<(), Stop> {
+    let targets = registry::get().targets;
+    let is_its = |entry: &&TargetEntry| {
+        let machines = entry.target.machines();
+        machines.iter().any(|known| Path::new(known.name) == machine)
+    };
+    let Some(entry) = targets.iter().find(is_its).filter(|_| !machine.exists()) else {
+        return Ok(());
+    };
+    let (name, target) = (machine.display(), entry.target.name());
+    let message =
+        format!("`{name}` is a machine of target {target}, not a file that describes a DRAM");
+    let help = "give --machine FILE.toml with the DRAM's parameters, as docs/dram.md lists them";
+    Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)))
 }
 
 /// An error at a place of a text file.

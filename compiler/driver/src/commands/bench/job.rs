@@ -207,7 +207,7 @@ impl Job<'_> {
             choice: variant.choices.clone().into_iter().collect(),
             ..TargetArgs::default()
         };
-        let level = variant.level.unwrap_or(2).to_string();
+        let level = variant.level.map(|level| level.to_string());
         let disable_pass = variant.disable.clone();
         let passes = PassArgs { level, disable_pass, ..PassArgs::default() };
         let passes = compile::pass_options(session, entry, &passes)?;

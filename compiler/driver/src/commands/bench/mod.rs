@@ -59,6 +59,9 @@ pub fn bench(session: &mut Session, args: &BenchArgs) -> Result<(), Stop> {
             false => None,
         });
     }
+    if args.threads.is_none() {
+        run::check_threads(session)?;
+    }
     let threads = args.threads.map_or_else(run::threads, |threads| threads as usize);
     session.flush();
     if args.tournament {

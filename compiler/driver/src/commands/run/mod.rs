@@ -24,6 +24,7 @@ use nbcc_pipeline::{Artifact, PassOptions, Program, Request};
 
 /// Runs the command.
 pub fn run(session: &mut Session, args: &RunArgs) -> Result<(), Stop> {
+    check_threads(session)?;
     let record = compile_command::opt_record(None, &args.program);
     let record = args.passes.fsave_optimization_record.then_some(record);
     for path in [&args.stats, &args.trace, &args.profile_out, &record].into_iter().flatten() {
@@ -95,6 +96,12 @@ fn refuse_compile_options(session: &mut Session, args: &RunArgs) -> Result<(), S
         ("-X", !args.target.choice.is_empty()),
         ("--profile-use", args.target.profile_use.is_some()),
         ("--target", args.target.target.is_some()),
+        ("--entry", args.target.language.entry.is_some()),
+        ("-D", !args.target.language.define.is_empty()),
+        ("-I", !args.target.language.include.is_empty()),
+        ("-O", passes.level.is_some()),
+        ("--verify-each", passes.verify_each),
+        ("--time-passes", passes.time_passes),
         ("--disable-pass", !passes.disable_pass.is_empty()),
         ("--print-changed", passes.print_changed.is_some()),
         ("--print-after-all", passes.print_after_all),
@@ -150,9 +157,28 @@ pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
     session.fail(error.in_file(program.display().to_string()))
 }
 
-/// As many threads as the environment says in `NBCC_THREADS`, else as there are processors.
+/// The variable that says how many threads simulate.
+const THREADS: &str = "NBCC_THREADS";
+
+/// Refuses a number of threads in the environment that is none.
+pub fn check_threads(session: &mut Session) -> Result<(), Stop> {
+    let Some(named) = std::env::var_os(THREADS).filter(|named| !named.is_empty()) else {
+        return Ok(());
+    };
+    let named = named.to_string_lossy();
+    if named.parse::<usize>().is_ok_and(|number| number > 0) {
+        return Ok(());
+    }
+    let message =
+        format!("the environment variable {THREADS} is `{named}`, which is no positive number");
+    let help = "set it to a number of threads, or unset it to use every processor";
+    Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)))
+}
+
+/// As many threads as the environment says, which [`check_threads`] has looked at, else as there are
+/// processors.
 pub fn threads() -> usize {
-    let named = std::env::var("NBCC_THREADS").ok().and_then(|number| number.parse().ok());
+    let named = std::env::var(THREADS).ok().and_then(|number| number.parse().ok());
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     named.unwrap_or_else(processors).clamp(1, 256)
 }
