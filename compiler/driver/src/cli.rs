@@ -78,8 +78,7 @@ pub enum Command {
 /// The values of `-x`.
 fn languages() -> clap::builder::PossibleValuesParser {
     let registry = registry::get();
-    let known = registry.languages.iter().map(|language| language.frontend.name());
-    known.chain(registry.planned.iter().map(|language| language.name)).collect::<Vec<_>>().into()
+    registry.languages.iter().map(|language| language.frontend.name()).collect::<Vec<_>>().into()
 }
 
 /// In which language a source is, and what of it is meant.

@@ -220,23 +220,16 @@ fn language_of(
     });
     let others = registry.translators.iter().map(|t| format!(".{}", t.extension));
     let known: Vec<String> = own.chain(others).collect();
-    let planned = registry.planned.iter().find(|planned| match &language.language {
-        Some(name) => planned.name == name,
-        None => planned.extension == extension,
-    });
-    let (message, help) = match (planned, kind::of(session, path)) {
-        (Some(planned), _) => {
-            (format!("there is no frontend for {} yet", planned.title), "there are".to_string())
-        }
-        (None, Kind::Binary) => (
+    let (message, help) = match kind::of(session, path) {
+        Kind::Binary => (
             format!("`{file}` is a binary, not a source file"),
             "`nbcc run` runs it, `nbcc objdump` shows it; sources are".to_string(),
         ),
-        (None, Kind::Assembly) => (
+        Kind::Assembly => (
             format!("`{file}` is assembly, not a source file"),
             "`nbcc as` assembles it, `nbcc run` runs it; sources are".to_string(),
         ),
-        (None, Kind::Source) => {
+        Kind::Source => {
             let message = match files::is_standard(path) {
                 true => "standard input has no name that says its language".to_string(),
                 false => format!("`{file}` is no source file by its name"),

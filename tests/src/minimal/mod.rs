@@ -18,7 +18,6 @@ pub static REGISTRY: Registry = Registry {
     suites: &[],
     languages: &[Language { frontend: &language::Tally, target: isa::NAME, headers: &[] }],
     translators: &[],
-    planned: &[],
     targets: &[TargetEntry {
         target: &target::Tally,
         machine: |text, overrides| {

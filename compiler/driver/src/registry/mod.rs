@@ -34,8 +34,6 @@ pub struct Registry {
     pub languages: &'static [Language],
     /// The languages that other compilers translate.
     pub translators: &'static [Translator],
-    /// The languages without a frontend, named so that a message can say so.
-    pub planned: &'static [PlannedLanguage],
     /// The targets.
     pub targets: &'static [TargetEntry],
 }
@@ -49,7 +47,6 @@ pub static BUILT_IN: Registry = Registry {
         Language { frontend: &nbcc_frontend_c::C, target: "sdpnm", headers: C_HEADERS },
     ],
     translators: &[cuda::CUDA],
-    planned: &[],
     targets: &[ipim::ENTRY, mpu::ENTRY, tom::ENTRY, sdpnm::ENTRY],
 };
 
@@ -176,16 +173,6 @@ pub enum Translation {
         /// What it said.
         message: String,
     },
-}
-
-/// A language that nbcc is to read one day.
-pub struct PlannedLanguage {
-    /// What `-x` calls it.
-    pub name: &'static str,
-    /// What people call it.
-    pub title: &'static str,
-    /// The extension of its files.
-    pub extension: &'static str,
 }
 
 impl Registry {
