@@ -69,8 +69,8 @@ impl Constants {
         Constants { at_start, behind, copied }
     }
 
-    /// What a register that is live there holds before an instruction. Within a block only the last write before it
-    /// counts, and copies of registers that hold constants.
+    /// What a register that is live there holds before an instruction. Within a block only the last
+    /// write before it counts, and copies of registers that hold constants.
     pub fn number(&self, listing: &Listing, flow: &Flow, reg: Reg, at: u32) -> Option<Number> {
         if !self.copied[reg.as_u32() as usize] {
             return None;
