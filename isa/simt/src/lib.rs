@@ -14,6 +14,7 @@ mod isa;
 pub mod operands;
 pub mod ops;
 pub mod program;
+mod special;
 
 pub use classes::{Category, Latency, Memory, Unit};
 pub use inst::{Guard, Hint, Inst};

@@ -2,8 +2,8 @@
 //! instructions are.
 
 use nbcc_isa::Instruction;
-use nbcc_isa_simt::operands::{Order, Special, SpecialWide};
-use nbcc_isa_simt::{Inst, Op, Unit};
+use nbcc_isa_simt::operands::Order;
+use nbcc_isa_simt::{Inst, Unit};
 use nbcc_mach::dependence::DependenceGraph;
 use nbcc_mach::{Block, VReg};
 
@@ -21,15 +21,6 @@ pub fn is_fixed(inst: &Inst<VReg>) -> bool {
     match inst.op.unit() {
         Unit::Control | Unit::Sync | Unit::Lanes | Unit::Host => true,
         Unit::Lsu => inst.op.order() != Some(Order::Weak),
-        Unit::Alu | Unit::Sfu => matches!(
-            inst.op,
-            Op::Sreg {
-                special: Special::Clock
-                    | Special::ClockHi
-                    | Special::GlobaltimerLo
-                    | Special::GlobaltimerHi,
-                ..
-            } | Op::SregWide { special: SpecialWide::Clock | SpecialWide::Globaltimer, .. }
-        ),
+        Unit::Alu | Unit::Sfu => inst.op.reads_clock(),
     }
 }

@@ -151,24 +151,8 @@ fn effect(inst: &Inst<PhysReg>, generic_shared: bool) -> Effect {
             Op::Vprintf { .. } | Op::AssertFail { .. } => Effect::Call,
             _ => Effect::None,
         },
-        _ => match op {
-            Op::Sreg {
-                special:
-                    Special::Clock
-                    | Special::ClockHi
-                    | Special::GlobaltimerLo
-                    | Special::GlobaltimerHi
-                    | Special::Smid
-                    | Special::Nsmid
-                    | Special::Warpid
-                    | Special::Nwarpid,
-                ..
-            }
-            | Op::SregWide { special: SpecialWide::Clock | SpecialWide::Globaltimer, .. } => {
-                Effect::ProcessorState
-            }
-            _ => Effect::None,
-        },
+        _ if op.reads_processor_state() => Effect::ProcessorState,
+        _ => Effect::None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! kernel, so that both name each other.
 
 use nbcc_isa::{Instruction, LoadError};
-use nbcc_isa_simt::operands::{Order, Space, Special, SpecialWide};
+use nbcc_isa_simt::operands::{Order, Space};
 use nbcc_isa_simt::{Category, Inst, Op, PhysReg, Program, RegClass};
 
 use super::code::KernelCode;
@@ -200,24 +200,7 @@ impl<'a> Checker<'a> {
                 Op::Region { .. } => Some("the begin of a candidate"),
                 _ => Some("what ends a thread or calls the host"),
             },
-            _ => match op {
-                Op::Sreg {
-                    special:
-                        Special::Clock
-                        | Special::ClockHi
-                        | Special::GlobaltimerLo
-                        | Special::GlobaltimerHi
-                        | Special::Smid
-                        | Special::Nsmid
-                        | Special::Warpid
-                        | Special::Nwarpid,
-                    ..
-                }
-                | Op::SregWide { special: SpecialWide::Clock | SpecialWide::Globaltimer, .. } => {
-                    Some("a register of the multiprocessor")
-                }
-                _ => None,
-            },
+            _ => op.reads_processor_state().then_some("a register of the multiprocessor"),
         }
     }
 

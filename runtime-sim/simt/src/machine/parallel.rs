@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 
-use nbcc_isa_simt::operands::{Space, Special, SpecialWide};
+use nbcc_isa_simt::operands::Space;
 use nbcc_isa_simt::{Op, PhysReg};
 use nbcc_sim_engine::{Progress, Team};
 
@@ -80,15 +80,9 @@ pub fn run(
 fn may_be_independent(context: &Context<'_>) -> bool {
     let from = context.kernel.entry as usize;
     let text = &context.program.code.text[from..from + context.kernel.instructions as usize];
-    let depends = |op: &Op<PhysReg>| match op {
-        Op::Sreg { special, .. } => matches!(
-            special,
-            Special::Clock | Special::ClockHi | Special::GlobaltimerLo | Special::GlobaltimerHi
-        ),
-        Op::SregWide { special, .. } => {
-            matches!(special, SpecialWide::Clock | SpecialWide::Globaltimer)
-        }
-        op => polls(op) && matches!(op.space(), Some(Space::Global | Space::Generic)),
+    let depends = |op: &Op<PhysReg>| {
+        let shared = matches!(op.space(), Some(Space::Global | Space::Generic));
+        op.reads_clock() || polls(op) && shared
     };
     !text.iter().any(|inst| depends(&inst.op))
 }
