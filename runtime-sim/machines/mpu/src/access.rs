@@ -170,14 +170,14 @@ impl Core {
         shared: &mut Shared<'_, '_>,
     ) {
         let machine = env.machine;
-        let start = masked.max(self.bring(go, plan.addresses(), Side::Far, machine));
+        let start = masked.max(self.bring(go, plan.registers.addresses(), Side::Far, machine));
         let cycles = plan.collect[0];
         let far = Side::Far as usize;
         let sub = &mut self.subcores[go.subcore];
         let collected =
             sub.lsu_collectors[far].take(start, cycles).max(start + Cycle::from(cycles));
         sub.buffers[far].hold(collected);
-        self.registers(go, plan.addresses(), collected);
+        self.registers(go, plan.registers.addresses(), collected);
         let looked = collected + Cycle::from(machine.latency.coalesce);
         let keeps_near = !plan.atomic && !machine.features.process_on_base_die;
         let side = if keeps_near { Side::Near } else { Side::Far };
@@ -234,14 +234,14 @@ impl Core {
         env: &Env<'_, '_>,
     ) {
         let machine = env.machine;
-        let start = looked.max(self.bring(go, plan.values(), Side::Near, machine));
+        let start = looked.max(self.bring(go, plan.registers.values(), Side::Near, machine));
         let mut at = self.offload(go, start, machine);
         if plan.store {
             let cycles = plan.collect[1];
             let sub = &mut self.subcores[go.subcore];
             let collectors = &mut sub.lsu_collectors[Side::Near as usize];
             at = collectors.take(at, cycles).max(at + Cycle::from(cycles));
-            self.registers(go, plan.values(), at);
+            self.registers(go, plan.registers.values(), at);
         }
         self.counts.whole += 1;
         let phase = if plan.store { Phase::Write } else { Phase::Read };
@@ -270,10 +270,10 @@ impl Core {
     ) {
         let machine = env.machine;
         let mut start = looked;
-        if !plan.values().is_empty() {
-            let there = looked.max(self.bring(go, plan.values(), Side::Far, machine));
+        if !plan.registers.values().is_empty() {
+            let there = looked.max(self.bring(go, plan.registers.values(), Side::Far, machine));
             start = there + Cycle::from(plan.collect[1]);
-            self.registers(go, plan.values(), start);
+            self.registers(go, plan.registers.values(), start);
         }
         start = start.max(self.bring_destinations(go, plan, side, machine));
         let phase = match (plan.atomic, plan.store) {
@@ -281,7 +281,8 @@ impl Core {
             (_, true) => Phase::Write,
             _ => Phase::Read,
         };
-        let answers = if plan.atomic && !plan.destinations.is_empty() { plan.bytes } else { 0 };
+        let answers =
+            if plan.atomic && !plan.registers.destinations.is_empty() { plan.bytes } else { 0 };
         let interface = Cycle::from(machine.latency.interface);
         // The packet that is being filled for each core.
         let mut open: Vec<(u32, Message)> = Vec::new();

@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 use crate::core::{Core, Env, Event, Outgoing};
 use crate::issue::Issue;
 use crate::measures::Cause;
-use crate::plan::is_predicate;
 use crate::side::Side;
 use crate::stall::Stall;
 
@@ -199,18 +198,17 @@ impl Core {
         let machine = env.machine;
         let plan = env.plan(flight.go.pc);
         let line = Cycle::from(machine.latency.register);
-        let is_word = |register: &&u16| !is_predicate(**register);
-        let lines = plan.destinations.iter().filter(is_word).count() as u32;
+        let [_, lines] = plan.registers.lines();
         let mut at = flight.latest;
         if lines > 0 {
             if flight.side == Side::Near && !flight.whole {
-                let bytes = lines * 4 * LANES as u32;
+                let bytes = 4 * LANES as u32 * lines as u32;
                 at = self.tsv(false, Cause::WriteBack, at, bytes, machine);
             }
             at += line;
             match flight.side {
-                Side::Near => self.counts.written_near += u64::from(lines),
-                Side::Far => self.counts.written_far += u64::from(lines),
+                Side::Near => self.counts.written_near += lines,
+                Side::Far => self.counts.written_far += lines,
             }
         }
         // What ends near the banks is committed on the base die.
@@ -236,7 +234,7 @@ impl Core {
         }
         let warp = sub.warps[slot].as_mut().expect("a warp whose access ends");
         warp.pending -= 1;
-        for &register in &env.plan(pc).destinations {
+        for &register in &env.plan(pc).registers.destinations {
             warp.board.write(register, now);
         }
         let waited = warp.why == Stall::Memory;

@@ -20,6 +20,7 @@ use nbcc_sim_simt::timing::cache::Cache;
 use nbcc_sim_simt::timing::calendar::Calendar;
 use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
+use nbcc_sim_simt::timing::operands;
 use nbcc_sim_simt::timing::pool::Pool;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
@@ -56,7 +57,7 @@ impl Env<'_, '_> {
 
     /// Registers that a scoreboard has.
     fn registers(&self) -> usize {
-        usize::from(nbcc_isa_simt::PREDICATES) + self.context.kernel.registers as usize
+        operands::count(self.context.kernel.registers)
     }
 }
 
@@ -457,7 +458,7 @@ impl Core {
         };
         warp.pc = pc;
         let plan = env.plan(pc);
-        let (ready, by) = warp.board.ready(&plan.waits, &plan.destinations);
+        let (ready, by) = warp.board.ready(&plan.registers.waits, &plan.registers.destinations);
         if ready == NEVER || (plan.kind == crate::plan::Kind::Fence && warp.pending > 0) {
             warp.why = Stall::Memory;
             return self.set_ready(subcore, slot, NEVER);

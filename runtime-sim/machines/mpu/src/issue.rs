@@ -8,12 +8,13 @@ use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::view::View;
 use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_simt::timing::operands::is_predicate;
 use nbcc_sim_simt::{LANES, Mask};
 
 use crate::access::Reach;
 use crate::core::{Core, Env, Loaded, Shared};
 use crate::measures::Cause;
-use crate::plan::{Kind, Plan, is_predicate};
+use crate::plan::{Kind, Plan};
 use crate::residents::Warp;
 use crate::side::{Side, Tracks};
 use crate::stall::Stall;
@@ -44,7 +45,7 @@ pub fn side(plan: &Plan, tracks: &Tracks) -> Side {
         return side;
     }
     let near = |register: &u16| tracks.holds(Side::Near, *register);
-    match !plan.sources.is_empty() && plan.sources.iter().all(near) {
+    match !plan.registers.sources.is_empty() && plan.registers.sources.iter().all(near) {
         true => Side::Near,
         false => Side::Far,
     }
@@ -213,11 +214,11 @@ impl Core {
         shared: &mut Shared<'_, '_>,
     ) -> Cycle {
         let latency = &env.machine.latency;
-        let masked = self.bring(go, plan.guard.as_slice(), Side::Far, env.machine);
+        let masked = self.bring(go, plan.registers.guard.as_slice(), Side::Far, env.machine);
         match plan.kind {
             Kind::Branch => {
                 // The mask is known where there is no guard.
-                let known = plan.guard.map_or(0, |_| latency.register + latency.alu);
+                let known = plan.registers.guard.map_or(0, |_| latency.register + latency.alu);
                 return masked + Cycle::from(known);
             }
             Kind::Fence => self.cache.clear(),
@@ -287,7 +288,7 @@ impl Core {
         machine: &Machine,
     ) -> Cycle {
         match go.partial {
-            true => self.bring(go, &plan.destinations, side, machine),
+            true => self.bring(go, &plan.registers.destinations, side, machine),
             false => go.now + 1,
         }
     }
@@ -309,7 +310,7 @@ impl Core {
     pub fn write(&mut self, go: &Issue, plan: &Plan, side: Side, at: Cycle) {
         let sub = &mut self.subcores[go.subcore];
         let warp = sub.warps[go.slot].as_mut().expect("the warp");
-        for &register in &plan.destinations {
+        for &register in &plan.registers.destinations {
             warp.board.write(register, at);
             warp.tracks.write(side, register);
         }
@@ -333,7 +334,7 @@ impl Core {
         shared: &mut Shared<'_, '_>,
     ) {
         let machine = env.machine;
-        let mut start = masked.max(self.bring(go, &plan.sources, side, machine));
+        let mut start = masked.max(self.bring(go, &plan.registers.sources, side, machine));
         start = start.max(self.bring_destinations(go, plan, side, machine));
         if side == Side::Near {
             shared.profile.near[go.pc as usize] += 1;
@@ -349,13 +350,13 @@ impl Core {
         let begun = unit.take(collected, 1) - 1;
         sub.buffers[side as usize].hold(collected);
         let mut done = begun + Cycle::from(plan.latency);
-        if !plan.destinations.is_empty() {
+        if !plan.registers.destinations.is_empty() {
             done += Cycle::from(machine.latency.register);
         }
         if side == Side::Near {
             done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
         }
-        self.registers(go, &plan.sources, collected);
+        self.registers(go, &plan.registers.sources, collected);
         self.write(go, plan, side, done);
         self.needed(go, done);
     }
@@ -378,7 +379,7 @@ impl Core {
             true => Side::Near,
             false => place,
         };
-        let mut start = masked.max(self.bring(go, &plan.sources, side, machine));
+        let mut start = masked.max(self.bring(go, &plan.registers.sources, side, machine));
         start = start.max(self.bring_destinations(go, plan, side, machine));
         if side == Side::Near {
             shared.profile.near[go.pc as usize] += 1;
@@ -392,7 +393,7 @@ impl Core {
         let gap = machine.latency.shared_gap;
         let served = self.smem.take(collected, gap * passes);
         let mut done = served - Cycle::from(gap) + Cycle::from(machine.latency.shared);
-        if !plan.destinations.is_empty() {
+        if !plan.registers.destinations.is_empty() {
             done += Cycle::from(machine.latency.register);
         }
         if side == Side::Near {
@@ -400,7 +401,7 @@ impl Core {
         }
         self.counts.shared += 1;
         self.counts.shared_passes += u64::from(passes);
-        self.registers(go, &plan.sources, collected);
+        self.registers(go, &plan.registers.sources, collected);
         self.write(go, plan, side, done);
         self.needed(go, done);
     }

@@ -2,8 +2,9 @@
 
 use nbcc_isa::Instruction;
 use nbcc_isa_mpu::{Machine, must_be_far};
-use nbcc_isa_simt::operands::{Base, Order, Space};
-use nbcc_isa_simt::{Category, Hint, Inst, Op, PREDICATES, PhysReg, RegClass, Unit};
+use nbcc_isa_simt::operands::{Order, Space};
+use nbcc_isa_simt::{Category, Hint, Inst, Op, PREDICATES, PhysReg, Unit};
+use nbcc_sim_simt::timing::operands::{Operands, is_predicate, reads};
 
 use crate::side::Side;
 
@@ -33,16 +34,8 @@ pub struct Plan {
     pub fixed: Option<Side>,
     /// Where the compiler wants it.
     pub hint: Option<Side>,
-    /// The register of its guard.
-    pub guard: Option<u16>,
-    /// Registers that it reads besides the guard: those of the address first.
-    pub sources: Box<[u16]>,
-    /// How many of them make the address.
-    pub address: usize,
-    /// Registers that it waits for: sources and guard.
-    pub waits: Box<[u16]>,
-    /// Registers that it writes.
-    pub destinations: Box<[u16]>,
+    /// Its registers.
+    pub registers: Operands,
     /// Cycles of its unit.
     pub latency: u32,
     /// Cycles in which its operands are collected: all, and those beside the address.
@@ -62,60 +55,9 @@ pub struct Plan {
     pub mnemonic: &'static str,
 }
 
-/// The number of a register in tables: predicates first.
-fn number(class: RegClass, index: u16) -> u16 {
-    if class == RegClass::Pred { index } else { PREDICATES + index }
-}
-
-/// Whether that number is a predicate's.
-pub fn is_predicate(register: u16) -> bool {
-    register < PREDICATES
-}
-
-fn push(registers: &mut Vec<u16>, reg: &PhysReg) {
-    let width = if reg.class == RegClass::Wide { 2 } else { 1 };
-    for part in 0..width {
-        let register = number(reg.class, reg.index + part);
-        if !registers.contains(&register) {
-            registers.push(register);
-        }
-    }
-}
-
-/// Cycles in which registers are read from a file of `banks` banks, each of which gives a line an
-/// access.
-fn collect(machine: &Machine, registers: &[u16]) -> u32 {
-    let banks = machine.registers.banks as usize;
-    let mut asked = [0; 64];
-    for &register in registers.iter().filter(|register| !is_predicate(**register)) {
-        asked[usize::from(register - PREDICATES) % banks] += 1;
-    }
-    asked.into_iter().max().unwrap_or(0).max(1) * machine.latency.register
-}
-
 impl Plan {
     /// The plan of an instruction.
     pub fn new(machine: &Machine, inst: &Inst<PhysReg>) -> Plan {
-        let (mut address, mut sources, mut destinations) = (Vec::new(), Vec::new(), Vec::new());
-        if let Some((Base::Reg(base), _)) = inst.op.address() {
-            push(&mut address, base);
-        }
-        inst.op.for_each_operand(|operand| {
-            if operand.role.reads() {
-                push(&mut sources, operand.reg);
-            }
-            if operand.role.writes() {
-                push(&mut destinations, operand.reg);
-            }
-        });
-        sources.retain(|register| !address.contains(register));
-        let value_cycles = collect(machine, &sources);
-        let count = address.len();
-        address.append(&mut sources);
-        let sources = address;
-        let guard = inst.guard.as_ref().map(|guard| number(RegClass::Pred, guard.reg.index));
-        let mut waits = sources.clone();
-        waits.extend(guard.filter(|guard| !sources.contains(guard)));
         let kind = match (&inst.op, inst.unit()) {
             (Op::Fence { .. }, _) => Kind::Fence,
             (op, Unit::Lsu) => match op.space() {
@@ -136,7 +78,10 @@ impl Plan {
             _ if must_be_far(inst) => Some(Side::Far),
             _ => None,
         };
-        let collect = [collect(machine, &sources), value_cycles];
+        let registers = Operands::new(inst);
+        // A bank of a file gives a line an access.
+        let collect = [&registers.sources, registers.values()]
+            .map(|read| reads(read, machine.registers.banks) * machine.latency.register);
         Plan {
             kind,
             fixed,
@@ -145,11 +90,7 @@ impl Plan {
                 Hint::Near => Some(Side::Near),
                 Hint::Far => Some(Side::Far),
             },
-            guard,
-            sources: sources.into(),
-            address: count,
-            waits: waits.into(),
-            destinations: destinations.into(),
+            registers,
             latency: machine.latency(inst.unit(), inst.latency()),
             collect,
             bytes: inst.op.access_bytes(),
@@ -163,16 +104,6 @@ impl Plan {
             },
             mnemonic: inst.op.mnemonic(),
         }
-    }
-
-    /// The registers that make the address.
-    pub fn addresses(&self) -> &[u16] {
-        &self.sources[..self.address]
-    }
-
-    /// The registers that it reads besides.
-    pub fn values(&self) -> &[u16] {
-        &self.sources[self.address..]
     }
 }
 
@@ -194,16 +125,16 @@ pub fn registers_by_side(machine: &Machine, text: &[Inst<PhysReg>]) -> [u32; 2] 
             Kind::Access(Space::Global | Space::Const | Space::Local | Space::Generic)
                 if !plan.atomic && !machine.features.process_on_base_die =>
             {
-                mark(&[Side::Far], plan.addresses());
+                mark(&[Side::Far], plan.registers.addresses());
                 // A store that is not offloaded takes its values through the far side.
-                mark(&[Side::Near], plan.values());
-                mark(&[Side::Near], &plan.destinations);
+                mark(&[Side::Near], plan.registers.values());
+                mark(&[Side::Near], &plan.registers.destinations);
             }
             _ => {
                 let side = plan.fixed.or(plan.hint);
                 let sides = side.as_ref().map_or(&BOTH[..], std::slice::from_ref);
-                mark(sides, &plan.sources);
-                mark(sides, &plan.destinations);
+                mark(sides, &plan.registers.sources);
+                mark(sides, &plan.registers.destinations);
             }
         }
     }

@@ -4,7 +4,7 @@
 use nbcc_isa::Instruction;
 use nbcc_isa_mpu::Machine;
 use nbcc_isa_simt::operands::{FloatOp, Space};
-use nbcc_isa_simt::{Inst, Latency, Op, PREDICATES, PhysReg, Program, Unit};
+use nbcc_isa_simt::{Inst, Latency, Op, PhysReg, Program, Unit};
 use nbcc_sim_engine::statistics::{Value, concat, row};
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 use nbcc_sim_simt::machine::COUNTED;
@@ -317,13 +317,11 @@ fn energy(machine: &Machine, program: &Program, counters: &Counters, m: &Measure
             continue;
         }
         let plan = Plan::new(machine, inst);
-        let is_line = |register: &&u16| **register >= PREDICATES;
-        let lines = |registers: &[u16]| registers.iter().filter(is_line).count() as u64;
-        let read = lines(&plan.sources);
+        let [read, written] = plan.registers.lines();
         // Registers that memory answers are counted as they come.
         let written = match plan.kind {
             Kind::Access(_) if inst.op.space().is_some_and(is_banked) => 0,
-            _ => lines(&plan.destinations),
+            _ => written,
         };
         out.add("energy.alu", executed, unit_energy(machine, inst));
         out.add("energy.register_file", executed * (read + written), e.register);

@@ -5,7 +5,7 @@ use nbcc_isa_simt::operands::{Order, Space};
 use nbcc_isa_simt::{Category, Inst, Op, PhysReg, RegClass, Unit};
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::offload::{Condition, OffloadTable};
-use nbcc_sim_simt::timing::operands::{Operands, number as number_of};
+use nbcc_sim_simt::timing::operands::{Operands, number as number_of, reads};
 
 /// What an instruction is to the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,8 @@ impl Plan {
         let registers = Operands::new(inst);
         Plan {
             kind,
-            collect: registers.reads(machine.pipeline.register_banks) * machine.pipeline.register,
+            collect: reads(&registers.sources, machine.pipeline.register_banks)
+                * machine.pipeline.register,
             registers,
             latency: machine.latency.of(inst.latency()),
             interval: machine.interval.of(inst.latency()),

@@ -12,6 +12,8 @@ pub struct Operands {
     pub sources: Box<[u16]>,
     /// How many of them make the address.
     pub address: usize,
+    /// The register of the guard.
+    pub guard: Option<u16>,
     /// Registers that it waits for: sources and guard.
     pub waits: Box<[u16]>,
     /// Registers that it writes.
@@ -43,6 +45,17 @@ fn push(registers: &mut Vec<u16>, reg: &PhysReg) {
     }
 }
 
+/// Times that a file of `banks` banks, each of which gives a register of a warp at a time, is asked for
+/// these registers; one at least.
+pub fn reads(registers: &[u16], banks: u32) -> u32 {
+    let mut asked = [0_u32; 64];
+    let banks = (banks as usize).clamp(1, asked.len());
+    for &register in registers.iter().filter(|register| !is_predicate(**register)) {
+        asked[usize::from(register - PREDICATES) % banks] += 1;
+    }
+    asked.into_iter().max().unwrap_or(0).max(1)
+}
+
 impl Operands {
     /// Those of an instruction.
     pub fn new(inst: &Inst<PhysReg>) -> Operands {
@@ -61,30 +74,26 @@ impl Operands {
         let address = sources.len();
         others.retain(|register| !sources[..address].contains(register));
         sources.append(&mut others);
+        let guard = inst.guard.as_ref().map(|guard| number(RegClass::Pred, guard.reg.index));
         let mut waits = sources.clone();
-        if let Some(guard) = &inst.guard {
-            let guard = number(RegClass::Pred, guard.reg.index);
-            if !waits.contains(&guard) {
-                waits.push(guard);
-            }
-        }
+        waits.extend(guard.filter(|guard| !sources.contains(guard)));
         Operands {
             sources: sources.into(),
             address,
+            guard,
             waits: waits.into(),
             destinations: destinations.into(),
         }
     }
 
-    /// Times that a file of `banks` banks, each of which gives a register of a warp at a time, is asked
-    /// for the sources; one at least.
-    pub fn reads(&self, banks: u32) -> u32 {
-        let mut asked = [0_u32; 64];
-        let banks = (banks as usize).clamp(1, asked.len());
-        for &register in self.sources.iter().filter(|register| !is_predicate(**register)) {
-            asked[usize::from(register - PREDICATES) % banks] += 1;
-        }
-        asked.into_iter().max().unwrap_or(0).max(1)
+    /// The registers that make the address.
+    pub fn addresses(&self) -> &[u16] {
+        &self.sources[..self.address]
+    }
+
+    /// The registers that it reads besides.
+    pub fn values(&self) -> &[u16] {
+        &self.sources[self.address..]
     }
 
     /// 32-bit registers of a warp that it reads and that it writes.

@@ -3,7 +3,7 @@
 use nbcc_isa_mpu::ISA;
 use nbcc_isa_simt::PREDICATES;
 use nbcc_isa_simt::asm::assemble;
-use nbcc_sim_simt::timing::operands::Operands;
+use nbcc_sim_simt::timing::operands::{Operands, reads};
 
 fn of(line: &str) -> Operands {
     let text = format!(".isa mpu 1\n.machine mpu\n.section .text\n{line}\nexit\n");
@@ -22,6 +22,6 @@ fn registers_have_numbers() {
     );
     let add = of("int3.mad R0, R1, R1, R17");
     assert_eq!((&add.sources[..], &add.destinations[..]), (&[p + 1, p + 17][..], &[p][..]));
-    assert_eq!((add.reads(16), add.reads(8), add.lines()), (2, 2, [2, 1]));
-    assert_eq!(of("mov R0, 1").reads(16), 1);
+    assert_eq!((reads(&add.sources, 16), reads(&add.sources, 8), add.lines()), (2, 2, [2, 1]));
+    assert_eq!(reads(&of("mov R0, 1").sources, 16), 1);
 }
