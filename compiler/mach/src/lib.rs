@@ -9,6 +9,7 @@ pub mod copies;
 pub mod dependence;
 pub mod emit;
 mod function;
+mod list;
 pub mod liveness;
 mod memory;
 pub mod prepass;

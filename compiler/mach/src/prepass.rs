@@ -5,14 +5,14 @@
 //! in batches, and then what they were for.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
-use crate::rows::OpenRow;
-use crate::schedule::{Hazards, InFlight, Priority, Ready, Timed, as_urgent, held};
+use crate::list::{Issued, Ready, Timed, as_urgent};
+use crate::schedule::{Hazards, Priority};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
@@ -107,50 +107,35 @@ fn within(
     mut live: Live,
 ) -> (Vec<usize>, u32) {
     let height = &graph.heights;
-    let count = height.len();
-    let mut degrees = graph.degrees.clone();
-    let mut earliest = vec![0u32; count];
-    let mut waiting = BinaryHeap::new();
-    waiting.extend((0..count).filter(|&at| degrees[at] == 0).map(|at| Reverse((0, at))));
-    // How many wait that are not to come last.
-    let mut coming =
-        (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
+    let mut issued = Issued::none(graph, &priority, hazards);
     // By what is to come first: the priority, the longest way to the end, the program.
     let mut ready = Ready::new();
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
     // Ready, but too far ahead of the first instruction that is left: what is to come first, and others.
     let mut ahead: [BTreeSet<usize>; 2] = Default::default();
     let reaches = [window.saturating_mul(EARLY), window];
-    let mut issued = vec![false; count];
+    let mut is_issued = vec![false; height.len()];
     let mut first = 0;
-    let mut in_flight = InFlight::new(hazards);
-    let mut row = OpenRow::new(&hazards.rows);
-    (0..count).filter(|&at| degrees[at] == 0).for_each(|at| row.comes(at));
-    let mut order = Vec::with_capacity(count);
-    let mut clock = 0;
     let mut gave_up = false;
-    while order.len() < count {
-        while let Some(&Reverse((cycle, at))) = waiting.peek()
-            && cycle <= clock
-        {
-            waiting.pop();
-            coming -= usize::from(priority(at) < Priority::Last);
-            row.goes(at);
+    while !issued.is_all() {
+        while let Some(at) = issued.arrival() {
+            issued.row.goes(at);
             ahead[usize::from(priority(at) > Priority::First)].insert(at);
         }
         for (ahead, reach) in ahead.iter_mut().zip(reaches) {
             while let Some(at) = ahead.first().copied().filter(|at| at - first < reach) {
                 ahead.remove(&at);
-                row.comes(at);
+                issued.row.comes(at);
                 ready.insert((priority(at), Reverse(height[at]), at));
                 in_order.insert(at);
             }
         }
-        let next = waiting.peek().map(|&Reverse((cycle, _))| cycle);
+        let (row, next) = (&issued.row, issued.next());
         let usual = || {
             let ready = ready.iter();
-            let now =
-                |&&(priority, ..): &&(Priority, _, _)| priority < Priority::Last || coming == 0;
+            let now = |&&(priority, ..): &&(Priority, _, _)| {
+                priority < Priority::Last || issued.coming == 0
+            };
             ready.take_while(now).map(|&(.., at)| at)
         };
         let mut fits = None;
@@ -166,11 +151,13 @@ fn within(
             fits = fits.or_else(|| turn().find(|&at| live.takes(at)));
             let away = || usual().filter(|&at| !row.turns(at)).take(LOOK);
             fits = fits.or_else(|| away().find(|&at| live.fits(at)));
-            holds = fits.is_some() || next.is_some_and(|cycle| cycle <= clock + row.patience());
+            holds =
+                fits.is_some() || next.is_some_and(|cycle| cycle <= issued.clock + row.patience());
         }
         if !holds {
             fits = usual().take(LOOK).find(|&at| live.fits(at));
-            let may = |at: &usize| priority(*at) < Priority::Last || live.is_full() || coming == 0;
+            let may =
+                |at: &usize| priority(*at) < Priority::Last || live.is_full() || issued.coming == 0;
             let in_turn: Vec<usize> = match fits {
                 Some(_) => vec![],
                 None => in_order.iter().copied().filter(may).take(LOOK).collect(),
@@ -184,10 +171,10 @@ fn within(
             let others = as_urgent(&ready, at, row.patience()).filter(|&at| live.takes(at));
             fits = row.shortest(others).or(fits);
         }
-        let at = match (fits, waiting.peek()) {
+        let at = match (fits, next) {
             (Some(at), _) => at,
-            (None, Some(&Reverse((cycle, _)))) => {
-                clock = cycle;
+            (None, Some(cycle)) => {
+                issued.clock = cycle;
                 continue;
             }
             // What is to free registers needs some first; more than there are, maybe.
@@ -199,31 +186,15 @@ fn within(
         };
         ready.remove(&(priority(at), Reverse(height[at]), at));
         in_order.remove(&at);
-        if let Err(free) = in_flight.issue(at, clock) {
-            coming += usize::from(priority(at) < Priority::Last);
-            waiting.push(Reverse((free, at)));
+        if !issued.issue(at) {
             continue;
         }
         live.issue(at);
-        row.goes(at);
-        let later = row.issue(at, clock);
         gave_up = false;
-        order.push(at);
-        issued[at] = true;
-        first += issued[first..].iter().take_while(|issued| **issued).count();
-        for (edge, latency) in graph.successors(at) {
-            let cycle = clock + latency + held(edge, later);
-            earliest[edge.to] = earliest[edge.to].max(cycle);
-            degrees[edge.to] -= 1;
-            if degrees[edge.to] == 0 {
-                coming += usize::from(priority(edge.to) < Priority::Last);
-                waiting.push(Reverse((earliest[edge.to], edge.to)));
-                row.comes(edge.to);
-            }
-        }
-        clock += 1;
+        is_issued[at] = true;
+        first += is_issued[first..].iter().take_while(|issued| **issued).count();
     }
-    (order, clock.max(row.free))
+    issued.order()
 }
 
 /// A register of the block.

@@ -7,13 +7,14 @@
 //! pinned programs of iPIM that takes 0.985 of the cycles (geometric mean).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nbcc_isa::Instruction;
 
-use crate::dependence::{Dependence, DependenceGraph, Edge};
-use crate::rows::{OpenRow, Rows};
+use crate::dependence::{DependenceGraph, Edge};
+use crate::list::{Issued, Ready, Timed, as_urgent};
+use crate::rows::Rows;
 use crate::{InstData, VReg};
 
 /// When an instruction is to come, among those that are ready.
@@ -37,35 +38,6 @@ pub struct Hazards {
     pub waits_for: Vec<Vec<usize>>,
     /// The memory whose rows are opened one at a time.
     pub rows: Rows,
-}
-
-/// The instructions in flight that others wait for.
-pub(crate) struct InFlight<'a> {
-    hazards: &'a Hazards,
-    /// When the last of each kind is done.
-    until: Vec<u32>,
-}
-
-impl InFlight<'_> {
-    pub(crate) fn new(hazards: &Hazards) -> InFlight<'_> {
-        InFlight { hazards, until: vec![0; hazards.waits_for.len()] }
-    }
-
-    fn kind(&self, at: usize) -> Option<(usize, u32)> {
-        self.hazards.kinds.get(at).copied().flatten()
-    }
-
-    /// Issues an instruction; or the first cycle at which nothing holds it up, if that is to come.
-    pub(crate) fn issue(&mut self, at: usize, clock: u32) -> Result<(), u32> {
-        let Some((kind, cycles)) = self.kind(at) else { return Ok(()) };
-        let waits_for = self.hazards.waits_for[kind].iter();
-        let free = waits_for.map(|&other| self.until[other]).max().unwrap_or(0);
-        if free > clock {
-            return Err(free);
-        }
-        self.until[kind] = self.until[kind].max(clock + cycles);
-        Ok(())
-    }
 }
 
 /// An order of the instructions of a block. `latency` says how many cycles after an instruction the
@@ -103,41 +75,23 @@ fn in_rows(
     hazards: &Hazards,
 ) -> (Vec<usize>, u32) {
     let height = &graph.heights;
-    let count = height.len();
-    let mut degrees = graph.degrees.clone();
-    let mut earliest = vec![0u32; count];
-    let mut waiting = BinaryHeap::new();
     // The first of the program, where two are as far from the end.
     let mut ready = Ready::new();
-    // How many wait that are not to come last.
-    let mut coming =
-        (0..count).filter(|&at| degrees[at] == 0 && priority(at) < Priority::Last).count();
-    let mut row = OpenRow::new(&hazards.rows);
-    for at in (0..count).filter(|&at| degrees[at] == 0) {
-        waiting.push(Reverse((0, at)));
-        row.comes(at);
-    }
-    let mut in_flight = InFlight::new(hazards);
-    let mut order = Vec::with_capacity(count);
-    let mut clock = 0;
-    while order.len() < count {
-        while let Some(&Reverse((cycle, at))) = waiting.peek()
-            && cycle <= clock
-        {
-            waiting.pop();
-            coming -= usize::from(priority(at) < Priority::Last);
+    let mut issued = Issued::none(graph, &priority, hazards);
+    while !issued.is_all() {
+        while let Some(at) = issued.arrival() {
             ready.insert((priority(at), Reverse(height[at]), at));
         }
-        let next = waiting.peek().map(|&Reverse((cycle, _))| cycle);
+        let (row, next) = (&issued.row, issued.next());
         let mut now = ready
             .iter()
-            .take_while(|(priority, ..)| *priority < Priority::Last || coming == 0)
+            .take_while(|(priority, ..)| *priority < Priority::Last || issued.coming == 0)
             .map(|&(.., at)| at);
         let at = if stay && row.holds() {
             let open = ready.iter().map(|&(.., at)| at).find(|&at| row.is_open(at));
             let other = || now.clone().find(|&at| !row.leads_away(at));
             let found = open.or_else(other).or_else(|| now.clone().find(|&at| !row.turns(at)));
-            let waits = next.is_some_and(|cycle| cycle <= clock + row.patience());
+            let waits = next.is_some_and(|cycle| cycle <= issued.clock + row.patience());
             found.or_else(|| if waits { None } else { now.next() })
         } else {
             now.next()
@@ -147,85 +101,13 @@ fn in_rows(
             false => at,
         });
         let Some(at) = at else {
-            clock = next.unwrap_or(clock + 1);
+            issued.clock = next.unwrap_or(issued.clock + 1);
             continue;
         };
         ready.remove(&(priority(at), Reverse(height[at]), at));
-        if let Err(free) = in_flight.issue(at, clock) {
-            coming += usize::from(priority(at) < Priority::Last);
-            waiting.push(Reverse((free, at)));
-            continue;
-        }
-        row.goes(at);
-        let later = row.issue(at, clock);
-        order.push(at);
-        for (edge, latency) in graph.successors(at) {
-            let cycle = clock + latency + held(edge, later);
-            earliest[edge.to] = earliest[edge.to].max(cycle);
-            degrees[edge.to] -= 1;
-            if degrees[edge.to] == 0 {
-                coming += usize::from(priority(edge.to) < Priority::Last);
-                waiting.push(Reverse((earliest[edge.to], edge.to)));
-                row.comes(edge.to);
-            }
-        }
-        clock += 1;
+        issued.issue(at);
     }
-    (order, clock.max(row.free))
-}
-
-/// By priority, the longest way to the end, the program: what is ready.
-pub(crate) type Ready = BTreeSet<(Priority, Reverse<u32>, usize)>;
-
-/// What is ready, has the priority of an instruction, and is no further from being urgent than so many cycles.
-pub(crate) fn as_urgent(ready: &Ready, at: usize, cycles: u32) -> impl Iterator<Item = usize> {
-    let found = ready.iter().find(|&&(.., other)| other == at).copied();
-    let near = move |&&(priority, Reverse(height), _): &&(Priority, Reverse<u32>, usize)| {
-        found.is_some_and(|(of, Reverse(most), _)| priority == of && height + cycles >= most)
-    };
-    ready.iter().filter(near).map(|&(.., at)| at)
-}
-
-/// A dependence graph with what all orders of it need: the times of its edges, and what follows from them.
-pub(crate) struct Timed<'a> {
-    graph: &'a DependenceGraph,
-    /// Of each edge, in the order of the graph's.
-    latencies: Vec<Vec<u32>>,
-    /// How many edges lead to each instruction.
-    pub(crate) degrees: Vec<usize>,
-    /// How long the instructions behind each take at least.
-    pub(crate) heights: Vec<u32>,
-}
-
-impl<'a> Timed<'a> {
-    pub(crate) fn new(
-        graph: &'a DependenceGraph,
-        latency: impl Fn(usize, &Edge) -> u32,
-    ) -> Timed<'a> {
-        let edges = graph.successors.iter().enumerate();
-        let latencies: Vec<Vec<u32>> =
-            edges.map(|(from, edges)| edges.iter().map(|e| latency(from, e)).collect()).collect();
-        let mut heights = vec![0u32; latencies.len()];
-        for from in (0..heights.len()).rev() {
-            let edges = graph.successors[from].iter().zip(&latencies[from]);
-            heights[from] = edges.map(|(e, latency)| heights[e.to] + latency).max().unwrap_or(0);
-        }
-        Timed { graph, latencies, degrees: graph.in_degrees(), heights }
-    }
-
-    /// The edges from an instruction, each with its time.
-    pub(crate) fn successors(&self, at: usize) -> impl Iterator<Item = (&Edge, u32)> {
-        self.graph.successors[at].iter().zip(self.latencies[at].iter().copied())
-    }
-}
-
-/// Of the cycles that an access is served later, those that pass for what is at the end of an edge: it
-/// waits for registers, not for its turn, which it has in any case.
-pub(crate) fn held(edge: &Edge, later: u32) -> u32 {
-    match edge.kind {
-        Dependence::True | Dependence::Anti | Dependence::Output => later,
-        Dependence::Memory | Dependence::Order | Dependence::Control => 0,
-    }
+    issued.order()
 }
 
 /// Checks that an order of a block's instructions computes the same: each read sees the write that
