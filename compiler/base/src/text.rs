@@ -1,6 +1,6 @@
-//! Names and texts as dumps write them.
+//! Names and texts as dumps write them, and counts as messages do.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// A text in quotes on one line, with what cannot stand there escaped.
 pub fn quoted(text: &str) -> String {
@@ -32,9 +32,20 @@ pub fn symbol(name: &str) -> String {
     if is_plain_symbol(name) { name.to_string() } else { quoted(name) }
 }
 
+/// A number with its noun, which takes an `s` in the plural: `1 loop`, `2 loops`.
+pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    let plural = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {noun}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "loop")), ["0 loops", "1 loop", "2 loops"]);
+    }
 
     #[test]
     fn names_have_quotes_where_they_need_them() {

@@ -2,6 +2,7 @@
 //! which only labels and texts are kept (they name functions that were inlined).
 
 use nbcc_base::lexical::shorten;
+use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Failed};
 
 use crate::ast::{DebugSection, Item, Loc, ScalarType};
@@ -164,10 +165,7 @@ impl Parser<'_, '_> {
             let span = span.to(self.last_span());
             return self.fail(
                 Diagnostic::error(&codes::NUMBER, "a number that is out of range")
-                    .at(
-                        span,
-                        format!("does not fit {width} byte{}", if width == 1 { "" } else { "s" }),
-                    )
+                    .at(span, format!("does not fit {}", counted(width, "byte")))
                     .help(
                         "write the number modulo the size of the element, or a larger \
                          element: `.b32`, `.b64`",

@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 use image::codecs::png::{PngDecoder, PngEncoder};
 use image::codecs::pnm::{PnmDecoder, PnmSubtype, SampleEncoding};
 use image::{ExtendedColorType, ImageDecoder, ImageEncoder};
+use nbcc_base::text::counted;
 use nbcc_stages::{ElementType, Image};
 
 /// A picture: samples row by row, the channels of a pixel together.
@@ -299,7 +300,7 @@ pub fn may_be_picture(ty: ElementType, dims: usize) -> Result<(), String> {
         return Err(format!("its elements are {ty}"));
     }
     if dims != 2 && dims != 3 {
-        return Err(format!("it has {dims} dimension{}", if dims == 1 { "" } else { "s" }));
+        return Err(format!("it has {}", counted(dims, "dimension")));
     }
     Ok(())
 }

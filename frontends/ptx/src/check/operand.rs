@@ -1,5 +1,6 @@
 //! Checks operands against the pattern of their form.
 
+use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Span};
 
 use super::types::{Class, bits, class, fits, fits_relaxed};
@@ -517,11 +518,11 @@ impl Checker<'_, '_> {
         given: usize,
     ) -> Option<T> {
         let text = self.form_text(inst.form);
-        let plural = if wanted == 1 { "element" } else { "elements" };
+        let wanted = counted(wanted, "element");
         self.fail(
-            Diagnostic::error(&codes::VECTOR, format!("`{text}` takes {wanted} {plural} here"))
+            Diagnostic::error(&codes::VECTOR, format!("`{text}` takes {wanted} here"))
                 .at(span, format!("{given} given"))
-                .help(format!("write {wanted} {plural} between the braces")),
+                .help(format!("write {wanted} between the braces")),
         )
     }
 

@@ -1,5 +1,6 @@
 //! Initial values: nested lists become bytes and addresses at offsets.
 
+use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use super::Resolver;
@@ -50,17 +51,15 @@ impl Resolver<'_, '_> {
                         Diagnostic::error(
                             &codes::INITIALIZER_SHAPE,
                             format!(
-                                "{} value{} for a vector of {}",
-                                level.count,
-                                plural(level.count),
+                                "{} for a vector of {}",
+                                counted(level.count, "value"),
                                 variable.vector
                             ),
                         )
                         .at(span, "a vector takes exactly as many values as it has elements")
                         .help(format!(
-                            "write {} value{} between the braces",
-                            variable.vector,
-                            plural(variable.vector.into())
+                            "write {} between the braces",
+                            counted(variable.vector, "value")
                         )),
                     );
                 }
@@ -119,10 +118,7 @@ impl Resolver<'_, '_> {
                         .at(span, "expected `{`")
                         .and(
                             variable.span,
-                            format!(
-                                "needs {missing} more pair{} of braces",
-                                plural(missing as u64)
-                            ),
+                            format!("needs {} of braces", counted(missing, "more pair")),
                         )
                         .help(
                             "put braces around the values of each dimension, as in \
@@ -283,10 +279,6 @@ impl Resolver<'_, '_> {
             shift,
         })
     }
-}
-
-fn plural(n: u64) -> &'static str {
-    if n == 1 { "" } else { "s" }
 }
 
 /// The bits of a number as a value of a type; `None` if it is none. Bits that are too many are cut
