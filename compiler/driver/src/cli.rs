@@ -167,6 +167,20 @@ pub struct DataArgs {
     pub size: Option<Extents>,
 }
 
+/// What a program may rely on when it is compiled.
+#[derive(Args, Clone, Debug, Default)]
+pub struct KnownArgs {
+    /// An input image that fixes the input's extents
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
+    pub input: Vec<(String, String)>,
+    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
+    pub param: Vec<(String, String)>,
+    /// Extent of the outputs where the source does not fix it
+    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
+    pub size: Option<Extents>,
+}
+
 /// `nbcc [compile] INPUT`.
 #[derive(Args, Debug)]
 pub struct CompileArgs {
@@ -189,15 +203,8 @@ pub struct CompileArgs {
     /// List the passes and stop
     #[arg(long)]
     pub print_passes: bool,
-    /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
-    pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
-    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
-    pub param: Vec<(String, String)>,
-    /// Extent of the outputs where the source does not fix it
-    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
-    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub known: KnownArgs,
     #[command(flatten)]
     pub target: TargetArgs,
     #[command(flatten)]
@@ -369,15 +376,8 @@ pub struct DiffArgs {
     /// ... with the program after this one
     #[arg(long, value_name = "Q", requires = "from")]
     pub to: Option<String>,
-    /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
-    pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
-    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
-    pub param: Vec<(String, String)>,
-    /// Extent of the outputs where the source does not fix it
-    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
-    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub known: KnownArgs,
     #[command(flatten)]
     pub target: TargetArgs,
     #[command(flatten)]
@@ -393,15 +393,8 @@ pub struct ExplainArgs {
     /// List every diagnostic code with its title
     #[arg(long, conflicts_with = "what")]
     pub list: bool,
-    /// An input image that fixes the input's extents
-    #[arg(long, value_name = "NAME=FILE", value_parser = name_file)]
-    pub input: Vec<(String, String)>,
-    /// A value to compile for: a GeneratorParam or Param of Halide, a scalar parameter of C
-    #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
-    pub param: Vec<(String, String)>,
-    /// Extent of the outputs where the source does not fix it
-    #[arg(long, value_name = "W[xH[xC]]", value_parser = extents)]
-    pub size: Option<Extents>,
+    #[command(flatten)]
+    pub known: KnownArgs,
     #[command(flatten)]
     pub target: TargetArgs,
     #[command(flatten)]

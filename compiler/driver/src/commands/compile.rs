@@ -52,11 +52,11 @@ pub fn compile(session: &mut Session, args: &CompileArgs) -> Result<(), Stop> {
     {
         return Err(no_report(session, tools.entry, report));
     }
-    let size = args.size.as_ref();
+    let size = args.known.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
-    let program = compile::parse_constants(session, source, tools, &args.param)?;
-    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
+    let program = compile::parse_constants(session, source, tools, &args.known.param)?;
+    request.input_extents = compile::input_extents(session, &program, &args.known.input, size)?;
     request.emit = match form {
         EmitForm::Bin => Emit::Binary,
         EmitForm::Asm => Emit::Asm,
@@ -99,7 +99,7 @@ fn untargeted_ir(
     if reader.entry.is_some() {
         return Ok(None);
     }
-    let program = compile::parse(session, source, reader, &args.param)?;
+    let program = compile::parse(session, source, reader, &args.known.param)?;
     session.flush();
     Ok(match program {
         Program::Grids(Grids { module, .. }) | Program::Function(module, _) => {

@@ -39,14 +39,14 @@ pub fn diff(session: &mut Session, args: &DiffArgs) -> Result<(), Stop> {
         &args.target.language,
         args.target.target.as_deref(),
     )?;
-    let (entry, size) = (tools.entry, args.size.as_ref());
+    let (entry, size) = (tools.entry, args.known.size.as_ref());
     for name in [&args.pass, &args.from, &args.to].into_iter().flatten() {
         compile::known_pass(session, entry, name)?;
     }
     let passes = compile::pass_options(session, entry, &args.passes)?;
     let mut request = compile::request(session, entry, &args.target, size)?;
-    let program = compile::parse_constants(session, &args.source, tools, &args.param)?;
-    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
+    let program = compile::parse_constants(session, &args.source, tools, &args.known.param)?;
+    request.input_extents = compile::input_extents(session, &program, &args.known.input, size)?;
     let mut recorder = Recorder::default();
     let (artifact, _) = compile::compile(session, entry, program, &request, &passes, &mut recorder);
     let records = select(session, args, recorder.records)?;

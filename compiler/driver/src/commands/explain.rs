@@ -37,10 +37,10 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
     let (path, line) = split_line(session, what)?;
     let tools =
         compile::tools(session, &path, &args.target.language, args.target.target.as_deref())?;
-    let size = args.size.as_ref();
+    let size = args.known.size.as_ref();
     let passes = compile::pass_options(session, tools.entry, &args.passes)?;
     let mut request = compile::request(session, tools.entry, &args.target, size)?;
-    let program = compile::parse_constants(session, &path, tools, &args.param)?;
+    let program = compile::parse_constants(session, &path, tools, &args.known.param)?;
     if let (Some(line), Some(file)) = (line, session.sources.files().first())
         && file.line(line).is_none()
     {
@@ -49,7 +49,7 @@ pub fn explain(session: &mut Session, args: &ExplainArgs) -> Result<(), Stop> {
         let help = format!("name a line from 1 to {last}, or leave it out to read about the file");
         return Err(session.usage(Diagnostic::error(&codes::COMMAND_LINE, message).help(help)));
     }
-    request.input_extents = compile::input_extents(session, &program, &args.input, size)?;
+    request.input_extents = compile::input_extents(session, &program, &args.known.input, size)?;
     profile::warn_of_another(session, request.profile.as_ref());
     let target = tools.entry.target;
     let (text, remarks) = compile::with_context(session, &passes, &mut NoObserver, |cx| {
