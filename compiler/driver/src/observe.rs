@@ -79,13 +79,19 @@ impl Observer for Watcher {
     }
 }
 
+/// The line above the dump of a function, or instead of it.
+fn header(when: &str, pass: &str, function: &str, is_omitted: bool) -> String {
+    let omitted = if is_omitted { "omitted because no change " } else { "" };
+    format!("; *** IR Dump {when} {pass} on {function} {omitted}***\n")
+}
+
 /// Dumps under their headers.
 fn dump_text(when: &str, pass: &str, dumps: &[Dump]) -> String {
     dumps
         .iter()
         .map(|dump| {
             let text = dump.text.trim_end_matches('\n');
-            format!("; *** IR Dump {when} {pass} on {} ***\n{text}\n", dump.function)
+            format!("{}{text}\n", header(when, pass, &dump.function, false))
         })
         .collect()
 }
@@ -111,14 +117,9 @@ fn changed_text(record: &PassRecord) -> String {
     let name = record.pass.name;
     let mut text = String::new();
     for (function, before, after) in pairs(record) {
-        if before == after {
-            let _ = writeln!(
-                text,
-                "; *** IR Dump After {name} on {function} omitted because no change ***"
-            );
-        } else {
-            let after = after.trim_end_matches('\n');
-            let _ = writeln!(text, "; *** IR Dump After {name} on {function} ***\n{after}");
+        text.push_str(&header("After", name, function, before == after));
+        if before != after {
+            let _ = writeln!(text, "{}", after.trim_end_matches('\n'));
         }
     }
     text
@@ -128,14 +129,7 @@ fn diff_text(record: &PassRecord) -> String {
     let name = record.pass.name;
     let mut text = String::new();
     for (function, before, after) in pairs(record) {
-        if before == after {
-            let _ = writeln!(
-                text,
-                "; *** IR Dump After {name} on {function} omitted because no change ***"
-            );
-            continue;
-        }
-        let _ = writeln!(text, "; *** IR Dump After {name} on {function} ***");
+        text.push_str(&header("After", name, function, before == after));
         let diff = TextDiff::from_lines(before, after);
         for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
             for change in hunk.iter_changes() {
