@@ -8,6 +8,7 @@ use nbcc_isa::machine::{Entry, MachineError, Override};
 use nbcc_isa_ipim::layout::Role;
 use nbcc_isa_ipim::{Element, Machine, Program, asm, program};
 use nbcc_stages::{ElementType, Image};
+use nbcc_target_ipim::plan::element;
 
 use super::{RunReport, Runner, TargetEntry};
 use crate::kinds::images::{
@@ -50,19 +51,6 @@ fn element_type(element: Element) -> ElementType {
         Element::I16 => ElementType::I16,
         Element::I32 => ElementType::I32,
         Element::F32 => ElementType::F32,
-    }
-}
-
-fn element(ty: ElementType) -> Element {
-    match ty {
-        ElementType::Bool => Element::Bool,
-        ElementType::U8 => Element::U8,
-        ElementType::U16 => Element::U16,
-        ElementType::U32 => Element::U32,
-        ElementType::I8 => Element::I8,
-        ElementType::I16 => Element::I16,
-        ElementType::I32 => Element::I32,
-        ElementType::F32 => Element::F32,
     }
 }
 

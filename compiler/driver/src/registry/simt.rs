@@ -132,8 +132,8 @@ fn run(
             instructions: total.counters.instructions(),
             statistics: (!request.options.fast).then(statistics),
             profile: total.profile(module.program()),
-            trace: total.trace.clone(),
             cycle_ns: total.cycle_ns(),
+            trace: total.trace,
         };
     }
     Ok(())
