@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 use cranelift_entity::SecondaryMap;
 use nbcc_base::text::symbol;
 
-use crate::bounds::{Bounds, Interval};
+use crate::bounds::{Bounds, region_text};
 use crate::{
     BinaryOp, CompareOp, Directive, DirectiveArg, DirectiveKind, ElementType, Expr, ExprKind, Func,
     Intrinsic, Literal, Pipeline, RDom, Schedule, UnaryOp, Walker,
@@ -87,13 +87,6 @@ pub fn directive_text(pipeline: &Pipeline, directive: &Directive) -> String {
 
 fn optional(var: String, number: Option<i64>) -> Vec<String> {
     std::iter::once(var).chain(number.map(|n| n.to_string())).collect()
-}
-
-fn region_text(region: &[Interval]) -> String {
-    if region.is_empty() {
-        return "one element".to_string();
-    }
-    region.iter().map(|i| format!("[{i}]")).collect::<Vec<_>>().join(" x ")
 }
 
 struct Printer<'a> {

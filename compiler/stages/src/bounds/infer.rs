@@ -21,7 +21,7 @@ use crate::{
 use super::affine::AffineVar;
 use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
 use super::extents::Extents;
-use super::interval::{Interval, MAX_POINTS, Region, points, unbounded};
+use super::interval::{Interval, MAX_POINTS, Region, points, region_text, unbounded};
 use super::narrow::narrow;
 
 /// The loops of one stage of a Func.
@@ -404,12 +404,12 @@ impl<'a> Inference<'a> {
                 let message = format!(
                     "`{name}` is read outside its extent: it is {}, and all its reads together need {}",
                     size.join("x"),
-                    spell(&needed.region)
+                    region_text(&needed.region)
                 );
                 let label = if unbounded(&fault.region).is_some() {
                     format!("reads `{name}` at coordinates without a limit")
                 } else {
-                    format!("reads `{name}` over {}", spell(&fault.region))
+                    format!("reads `{name}` over {}", region_text(&fault.region))
                 };
                 let mut help = format!(
                     "read `BoundaryConditions::repeat_edge({name})` instead, clamp the coordinates, or compute a smaller output"
@@ -480,7 +480,7 @@ impl<'a> Inference<'a> {
         let name = &self.pipeline.funcs[func].name;
         let message = format!(
             "`{name}` would have to be computed over {}: more than {MAX_POINTS} elements",
-            spell(&needed.region)
+            region_text(&needed.region)
         );
         self.diagnostics.push(
             Diagnostic::error(&codes::REGION_TOO_LARGE, message)
@@ -534,14 +534,6 @@ impl<'a> Inference<'a> {
             );
         }
     }
-}
-
-/// A region for people: `[-1..=8] x [0..=3]`.
-fn spell(region: &[Interval]) -> String {
-    if region.is_empty() {
-        return "one element".to_string();
-    }
-    region.iter().map(|i| format!("[{i}]")).collect::<Vec<_>>().join(" x ")
 }
 
 /// The conditions that must all hold, taken apart at `&&`.

@@ -69,6 +69,14 @@ impl std::fmt::Display for Interval {
 /// A box of coordinates, an interval a dimension.
 pub type Region = Vec<Interval>;
 
+/// A region for people: `[-1..=8] x [0..=3]`.
+pub fn region_text(region: &[Interval]) -> String {
+    if region.is_empty() {
+        return "one element".to_string();
+    }
+    region.iter().map(|i| format!("[{i}]")).collect::<Vec<_>>().join(" x ")
+}
+
 /// A Func of more elements is refused.
 pub const MAX_POINTS: u64 = 1 << 30;
 

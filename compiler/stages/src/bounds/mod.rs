@@ -16,4 +16,4 @@ pub use affine::{Affine, AffineVar, IndexForm, Linear, affine_of, index_forms};
 pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
 pub use extents::{Extents, resolve_extents};
 pub use infer::{Bounds, FuncBounds, StageLoops, infer, not_whole, without_limitless};
-pub use interval::{Interval, MAX_COORDINATE, MAX_POINTS, Range, Region, points};
+pub use interval::{Interval, MAX_COORDINATE, MAX_POINTS, Range, Region, points, region_text};
