@@ -6,7 +6,7 @@ use nbcc_isa_mpu::layout::Place;
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_dram::{Kind as Direction, Request};
 use nbcc_sim_engine::Cycle;
-use nbcc_sim_simt::machine::access::resolve;
+use nbcc_sim_simt::machine::access::resolve_all;
 use nbcc_sim_simt::memory::FIRST_ADDRESS;
 use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::coalesce::{Piece, is_contiguous, pieces};
@@ -15,7 +15,7 @@ use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::answers::{Flight, MOST, Message, Owner, Phase, Word, WordRequest};
 use crate::core::{Core, Env, Outgoing, Shared};
-use crate::issue::{Issue, space_of};
+use crate::issue::Issue;
 use crate::measures::Cause;
 use crate::plan::Plan;
 use crate::side::Side;
@@ -59,14 +59,10 @@ impl Core {
         go: &Issue,
         plan: &Plan,
         space: Space,
-        mut addresses: [u64; LANES],
+        addresses: [u64; LANES],
         env: &Env<'_, '_>,
     ) -> Reach {
-        let first = addresses[go.lanes.trailing_zeros() as usize % LANES];
-        let seen = space_of(space, first);
-        if space == Space::Generic && seen != Space::Global {
-            addresses = addresses.map(|address| resolve(address).1);
-        }
+        let (seen, addresses) = resolve_all(space, go.lanes, addresses);
         let machine = env.machine;
         let banks = machine.memory.shared_banks;
         match seen {

@@ -424,11 +424,3 @@ impl Core {
         }
     }
 }
-
-/// The space in which an access of generic addresses is taken to be: that of its first lane.
-pub fn space_of(space: Space, address: u64) -> Space {
-    match space {
-        Space::Generic => nbcc_sim_simt::machine::access::resolve(address).0,
-        known => known,
-    }
-}

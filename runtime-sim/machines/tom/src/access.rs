@@ -5,7 +5,7 @@
 
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_engine::Cycle;
-use nbcc_sim_simt::machine::access::resolve;
+use nbcc_sim_simt::machine::access::resolve_all;
 use nbcc_sim_simt::memory::FIRST_ADDRESS;
 use nbcc_sim_simt::timing::coalesce::pieces;
 use nbcc_sim_simt::timing::{NEVER, conflicts, operands};
@@ -84,17 +84,10 @@ impl Sm {
         go: &Issue,
         plan: &Plan,
         space: Space,
-        mut addresses: [u64; LANES],
+        addresses: [u64; LANES],
         env: &Env<'_, '_>,
     ) -> Reach {
-        let mut seen = space;
-        if space == Space::Generic {
-            // Where the first lane points to.
-            seen = resolve(addresses[go.lanes.trailing_zeros() as usize % LANES]).0;
-            if seen != Space::Global {
-                addresses = addresses.map(|address| resolve(address).1);
-            }
-        }
+        let (seen, addresses) = resolve_all(space, go.lanes, addresses);
         let machine = env.machine;
         let banks = machine.pipeline.shared_banks;
         match seen {

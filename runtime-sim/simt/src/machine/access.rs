@@ -63,6 +63,19 @@ pub fn resolve(address: u64) -> (Space, u64) {
     (Space::Global, address)
 }
 
+/// The space in which a model of time takes an access to be, with the addresses there: generic addresses
+/// are all in the space of the first lane.
+pub fn resolve_all(space: Space, lanes: Mask, addresses: [u64; LANES]) -> (Space, [u64; LANES]) {
+    if space != Space::Generic {
+        return (space, addresses);
+    }
+    let (seen, _) = resolve(addresses[lanes.trailing_zeros() as usize % LANES]);
+    match seen {
+        Space::Global => (seen, addresses),
+        _ => (seen, addresses.map(|address| resolve(address).1)),
+    }
+}
+
 /// The generic address of an address of a space.
 pub fn to_generic(space: Space, address: u64) -> u64 {
     match space {
