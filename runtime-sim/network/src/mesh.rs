@@ -44,15 +44,18 @@ pub struct MeshConfig {
     pub queue_flits: u32,
 }
 
+/// Column and row of a cube, column and row of a node in it.
+type Place = [u32; 4];
+
 impl MeshConfig {
-    fn place(&self, node: u32) -> [u32; 4] {
+    fn place(&self, node: u32) -> Place {
         let [columns, rows] = self.nodes;
         let (cube, node) = (node / (columns * rows), node % (columns * rows));
         let cube_columns = self.cubes[0];
         [cube % cube_columns, cube / cube_columns, node % columns, node / columns]
     }
 
-    fn node(&self, [cube_x, cube_y, x, y]: [u32; 4]) -> u32 {
+    fn node(&self, [cube_x, cube_y, x, y]: Place) -> u32 {
         let [columns, rows] = self.nodes;
         (cube_y * self.cubes[0] + cube_x) * columns * rows + y * columns + x
     }
@@ -69,9 +72,10 @@ impl MeshConfig {
     }
 
     /// The output that a packet takes at a router.
-    fn output(&self, router: u32, destination: u32) -> usize {
-        let [cube_x, cube_y, x, y] = self.place(router);
-        let [to_cube_x, to_cube_y, to_x, to_y] = self.place(destination);
+    #[inline]
+    fn output(&self, router: Place, destination: Place) -> usize {
+        let [cube_x, cube_y, x, y] = router;
+        let [to_cube_x, to_cube_y, to_x, to_y] = destination;
         let toward =
             |from: u32, to: u32, less: usize| (from != to).then_some(less + usize::from(to > from));
         let cube_direction =
@@ -271,8 +275,8 @@ pub struct Network {
     /// Packets to enter: (cycle, node, rank, index in `packets`).
     entering: BinaryHeap<Reverse<(Cycle, u32, u64, u32)>>,
     packets: Slab<Travelling>,
-    /// The output that a packet takes at a router, router by router for each destination.
-    ways: Box<[u8]>,
+    /// Where each node is: routes follow from that, without a division a hop.
+    places: Box<[Place]>,
     delivered: VecDeque<Delivery>,
     stats: NetworkStats,
 }
@@ -295,17 +299,14 @@ impl Network {
             heads: [Waiting::default(); PORTS],
             behind: Default::default(),
         };
-        let way = |router| (0..count).map(move |to| (router, to));
-        let ways = (0..count).flat_map(way).map(|(from, to)| config.output(from, to) as u8);
-        let ways = ways.collect();
         Network {
             routers: (0..count).map(router).collect(),
+            places: (0..count).map(|node| config.place(node)).collect(),
             config,
             events: Wheel::new(count as usize),
             due: Vec::new(),
             entering: BinaryHeap::new(),
             packets: Slab::new(),
-            ways,
             delivered: VecDeque::new(),
             stats: NetworkStats::default(),
         }
@@ -417,7 +418,8 @@ impl Network {
     /// The output that a packet takes at a router.
     #[inline]
     fn output(&self, router: u32, destination: u32) -> u32 {
-        self.ways[router as usize * self.routers.len() + destination as usize].into()
+        let [router, destination] = [router, destination].map(|node| self.places[node as usize]);
+        self.config.output(router, destination) as u32
     }
 
     /// The input of the neighbour at which an output ends.
