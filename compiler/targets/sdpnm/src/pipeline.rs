@@ -12,7 +12,9 @@ use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, 
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 
 use crate::arrays::collapse::MOST_OPERATIONS;
+use crate::arrays::estimates::{Guess, estimate};
 use crate::arrays::flatten::MOST_FOR_CORE;
+use crate::arrays::homes::forgotten;
 use crate::arrays::sources::Wishes;
 use crate::arrays::{self, collapse, divisions, divisors, flatten, merge, remarks};
 use crate::arrays::{ASKED_FOR_CORE, Decision, fates};
@@ -161,14 +163,14 @@ fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed>
 fn run_collapse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     state.chains = true;
     if state.mapper.is_some() && state.configuration.collapses {
-        let own = arrays::forgotten(&state.module, state.func);
+        let own = forgotten(&state.module, state.func);
         let machine = &state.machine;
         let (most, splits) = (state.configuration.operations, state.splits);
         let hyperblocks = state.hyperblocks;
         let cycles = |func: &Function, header, rows, is_several| {
             let most = if is_several { most } else { usize::MAX };
-            let guess = arrays::Guess { header, rows, most, own: &own, splits, hyperblocks };
-            arrays::estimate(func, guess, machine)
+            let guess = Guess { header, rows, most, own: &own, splits, hyperblocks };
+            estimate(func, guess, machine)
         };
         let func = &mut state.module.functions[state.func];
         let mut refused = state.sources.apart(func);

@@ -6,9 +6,10 @@ use nbcc_isa_sdpnm::Machine;
 use nbcc_opt::promote;
 
 use super::build::{self, Built, Facts, Terms};
+use super::homes::{forgotten, homes};
 use super::place::{self, How, Mapped};
-use super::shape::Shape;
-use super::{Arrays, Shortened, Tools, body, contents, forgotten, fresh, homes, version};
+use super::shape::{Shape, fresh};
+use super::{Arrays, Shortened, Tools, body, contents, version};
 use crate::map::mii::Mii;
 
 /// How many loads take the value of one at most: what many operations read is hard to hand to all of

@@ -26,6 +26,7 @@ pub mod ddg;
 pub mod decision;
 pub mod divisions;
 pub mod divisors;
+pub mod estimates;
 pub mod evolution;
 pub mod fates;
 pub mod flatten;
@@ -33,6 +34,7 @@ mod follow;
 mod forms;
 mod fuse;
 mod gates;
+pub mod homes;
 mod interchange;
 mod jam;
 mod keep;
@@ -73,21 +75,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::LoopForest;
 use nbcc_base::{SourceMap, Span};
-use nbcc_ir::{
-    Block, BlockCall, Cfg, Dominators, Function, Inst, Mem, Module, Op, Storage, Terminator,
-};
+use nbcc_ir::{Block, BlockCall, Cfg, Dominators, Function, Mem, Module, Terminator};
 use nbcc_isa_sdpnm::Machine;
-use nbcc_isa_sdpnm::config::{ArrayKind, Package};
-use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
-use nbcc_opt::{params, promote, unreachable};
+use nbcc_isa_sdpnm::config::Package;
+use nbcc_opt::{params, unreachable};
 
 use crate::map::mappers::Mapper;
 use crate::map::memory::Memory;
 use bands::Bands;
-use build::{Facts, Terms};
-use choose::{Candidate, Chosen, FOLLOWERS};
+use choose::{Candidate, Chosen};
 use collapse::Made;
 pub use decision::{At, Decision, Notes, OnArray, Shortened};
+use estimates::{chained, cycles, worthwhile};
+use homes::{array_for, forgotten, homes, twins};
 use place::Mapped;
 use shape::{Shape, Trips};
 use sources::{Site, Sources, Wishes};
@@ -299,76 +299,12 @@ fn ahead_of(
     Some(done)
 }
 
-/// What the loop around a loop computes each time, or everything where there is none.
-fn fresh(func: &Function, shape: &Shape) -> BTreeSet<Inst> {
-    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
-    let around = forest.headed_by(shape.header).and_then(|l| forest.loops[l].parent);
-    let is_around = |block: &&Block| around.is_none_or(|around| forest.contains(around, **block));
-    func.layout
-        .iter()
-        .filter(is_around)
-        .flat_map(|&b| func.blocks[b].insts.iter().copied())
-        .collect()
-}
-
 /// Where a loop is in the source.
 fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
     let data = &func.blocks[header];
     let insts = blocks.iter().flat_map(|&block| &func.blocks[block].insts);
     let first = insts.filter_map(|&inst| func.insts[inst].span).next();
     data.insts.iter().filter_map(|&inst| func.insts[inst].span).next_back().or(data.span).or(first)
-}
-
-/// What the core takes for a block, in cycles: about, since instructions are not selected yet.
-fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
-    let core = &machine.core;
-    let of = |inst: &Inst| {
-        let op = &func.insts[*inst].op;
-        match op {
-            // A check, an address, the access.
-            Op::Load(..) => 4 + core.load_cycles,
-            Op::Store(..) => 5,
-            Op::Binary(nbcc_ir::BinaryOp::Imul, ..) => core.multiply_cycles,
-            Op::Const(..) | Op::Convert(..) => 0,
-            _ => 1,
-        }
-    };
-    func.blocks[block].insts.iter().map(of).sum::<u32>() + core.taken_branch_cycles
-}
-
-/// The first array with filter operations.
-fn filtering(machine: &Machine) -> Option<u8> {
-    let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
-    array.map(|array| array as u8)
-}
-
-/// The array for a loop: of the kind that is asked for, or one that has its objects already.
-fn array_for(
-    func: &Function,
-    shape: &Shape,
-    wishes: Wishes,
-    arrays: &Arrays,
-    machine: &Machine,
-) -> Result<u8, String> {
-    let kinds = &machine.arrays.kinds;
-    let insts = shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    let mems = insts.filter_map(|&inst| match &func.insts[inst].op {
-        Op::Load(_, mem, _) | Op::Store(mem, ..) => Some(*mem),
-        _ => None,
-    });
-    let home = |mem: Mem| arrays.homes.iter().find(|home| home.0 == mem).map(|home| home.1);
-    let mut homes = mems.filter_map(home);
-    match wishes.site {
-        Some(Site::Array(kind)) => {
-            let known = homes.find(|&array| kinds[usize::from(array)] == kind);
-            let first = kinds.iter().position(|&other| other == kind).map(|array| array as u8);
-            known.or(first).ok_or_else(|| format!("the machine has no {}", kind.name()))
-        }
-        _ => {
-            let known = homes.next().or(filtering(machine));
-            known.ok_or_else(|| "the machine has no array for filters".into())
-        }
-    }
 }
 
 /// What is known of a loop for which an array is asked.
@@ -491,251 +427,4 @@ fn attempt(
     arrays.packages.extend(apart.map(|mapped| mapped.package));
     version::add(&mut module.functions[func], shape, built, &used, instead);
     Ok(on_array)
-}
-
-/// What is known of a loop of which the cycles are estimated.
-#[derive(Clone, Copy, Debug)]
-pub struct Guess<'a> {
-    /// Its header.
-    pub header: Block,
-    /// Its rows, as of [`Made`].
-    pub rows: Option<u32>,
-    /// Operations that it has at most.
-    pub most: usize,
-    /// As of [`forgotten`].
-    pub own: &'a BTreeSet<Mem>,
-    /// Whether several arrays may share it.
-    pub splits: bool,
-    /// Whether control flow may stand inside.
-    pub hyperblocks: bool,
-}
-
-/// About the cycles of arrays for a loop each time that it is started, with what the core does for it.
-/// `None` where an array cannot run it, it has too many operations, or nobody knows how often it runs.
-pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64> {
-    let Guess { header, rows, most, own, splits, hyperblocks } = of;
-    let cfg = Cfg::new(func);
-    let forest = LoopForest::new(&cfg, &Dominators::new(func));
-    let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
-    if !hyperblocks && shape.has_branches(func) {
-        return None;
-    }
-    let trips = shape.usual_trips(func).filter(|_| version::can_count(func, &shape))?;
-    let facts = Facts::new(func);
-    let results = version::results(func, &shape);
-    let fresh = fresh(func, &shape);
-    let array = &machine.array;
-    let arrays = split::arrays(machine, filtering(machine)?).len() as u64;
-    let interval = |body: &body::Body| place::bounds(body, array).mii;
-    let cycles = |(reuse, shortens): (Option<usize>, bool)| {
-        let terms = Terms {
-            globals: machine.control.globals as usize,
-            own,
-            reuse,
-            array: shortens.then_some(array),
-            iterations: trips,
-            groups: None,
-            interval: &interval,
-            is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
-            is_zero: &|_, _, _, _| false,
-        };
-        let built = build::build(func, &shape, &facts, &results, terms).ok()?;
-        let size = built.body.nodes.len();
-        if size > most {
-            return None;
-        }
-        let bounds = place::bounds(&built.body, array);
-        let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
-        let interval = bounds.mii.max(filled);
-        let each = f64::from(interval).max(streams::busiest(&built.body, machine, trips));
-        let started = handing(&built, machine) + u64::from(2 * interval);
-        let parts = if splits { Parts::new(func, &shape, &built, rows) } else { None };
-        let count = parts.map_or(1, |_| arrays);
-        let cost = (each * f64::from(trips)) as u64 / count + started + (count - 1) * SHARED;
-        Some((cost, bounds.rec > 1 && bounds.rec > bounds.res.max(filled)))
-    };
-    let mut least = None;
-    for reuse in [None, Some(FOLLOWERS[0])] {
-        let Some((cost, is_recurrence)) = cycles((reuse, false)) else { continue };
-        let shorter = if is_recurrence { cycles((reuse, true)) } else { None };
-        least = [least, Some(cost), shorter.map(|(cost, _)| cost)].into_iter().flatten().min();
-    }
-    least
-}
-
-/// The interval, and about the cycles of an array for an iteration of the innermost loop, of a loop that is
-/// made of so many, which are supposed to run [`FEW_TRIPS`] times each; `None` where an array cannot run it.
-fn chained(
-    func: &Function,
-    (header, depth): (Block, usize),
-    own: &BTreeSet<Mem>,
-    tools: Tools<'_>,
-) -> Option<(f64, f64)> {
-    let Tools { machine, splits, hyperblocks, nests, .. } = tools;
-    let cfg = Cfg::new(func);
-    let forest = LoopForest::new(&cfg, &Dominators::new(func));
-    let mut parts = tools.loops.parts(func, &forest.blocks(forest.headed_by(header)?)).into_iter();
-    if depth > 1 && parts.any(|n| tools.loops.own(n).is_alone()) {
-        return None;
-    }
-    let shape = Shape::new(func, &cfg, &forest, forest.headed_by(header)?).ok()?;
-    if !version::can_count(func, &shape) || !hyperblocks && shape.has_branches(func) {
-        return None;
-    }
-    // Of loops whose trips are known, several iterations may be one, and arrays may share them.
-    if let Some(trips) = shape.usual_trips(func).filter(|_| depth == 1) {
-        let rows = nests.iter().find(|made| made.header == header).and_then(|made| made.rows);
-        let most = usize::MAX;
-        let guess = Guess { header, rows, most, own, splits, hyperblocks };
-        let cycles = estimate(func, guess, machine)?;
-        let cycles = cycles as f64 / f64::from(trips);
-        return Some((cycles, cycles));
-    }
-    let facts = Facts::new(func);
-    let results = version::results(func, &shape);
-    let fresh = fresh(func, &shape);
-    let array = &machine.array;
-    let terms = Terms {
-        globals: machine.control.globals as usize,
-        own,
-        reuse: None,
-        array: None,
-        iterations: choose::USUAL_TRIPS,
-        groups: None,
-        interval: &|body| place::bounds(body, array).mii,
-        is_fresh: &|value| func.def_inst(value).is_none_or(|inst| fresh.contains(&inst)),
-        is_zero: &|_, _, _, _| false,
-    };
-    let built = build::build(func, &shape, &facts, &results, terms).ok()?;
-    let size = built.body.nodes.len();
-    let filled = (size + size / ROUTED).div_ceil(array.pes()) as u32;
-    let interval = place::bounds(&built.body, array).mii.max(filled);
-    let started = handing(&built, machine) + 10 * built.accesses.len() as u64 + 40;
-    let interval = f64::from(interval);
-    Some((interval, interval + started as f64 / FEW_TRIPS.powi(depth as i32)))
-}
-
-/// How often a loop runs of which nothing is known, at least.
-const FEW_TRIPS: f64 = 8.0;
-
-/// What the core takes to let another array share a loop, and to wait for its results, in cycles.
-const SHARED: u64 = 30;
-
-/// Of so many operations there is about one more that hands a value on.
-const ROUTED: usize = 4;
-
-/// What the core takes to hand values to an array, to start it and to take results, in cycles.
-fn handing(built: &build::Built, machine: &Machine) -> u64 {
-    let exports = built.results.len() as u64;
-    let globals = built.body.globals.len() as u64;
-    10 + 5 * globals + (3 + u64::from(machine.core.load_cycles)) * exports
-}
-
-/// From how many iterations on an array takes less time than the core.
-fn worthwhile(built: &build::Built, mapped: &Mapped, core_cycles: u32, machine: &Machine) -> u32 {
-    // Bounds are compared in 64 bits; control words have addresses of their own.
-    let checks = built.accesses.len() as u64 * 10 + built.limits.len() as u64 * 14 + 12;
-    let load = u64::from(machine.array.rows * machine.control.load_row_cycles * 2);
-    let overhead = handing(built, machine) + checks + load + mapped.depth;
-    let saved = u64::from(core_cycles - u32::from(mapped.package.ii));
-    u32::try_from(overhead / saved + 1).unwrap_or(u32::MAX).max(2)
-}
-
-/// The objects of a loop, which all fit a shared memory as far as that is known.
-fn homes(
-    module: &Module,
-    func: nbcc_ir::Func,
-    built: &build::Built,
-    arrays: &Arrays,
-    (array, machine): (u8, &Machine),
-) -> Result<Vec<Mem>, String> {
-    let function = &module.functions[func];
-    let mut wanted: Vec<Mem> = built.accesses.iter().map(|access| access.mem).collect();
-    wanted.sort();
-    wanted.dedup();
-    let object = |mem: Mem| match function.mems[mem].storage {
-        Storage::Object(object) => Some(object),
-        _ => None,
-    };
-    for &mem in &wanted {
-        let twin =
-            |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
-        if function.mems.keys().any(twin) {
-            return Err(format!("`{}` has several names", function.mems[mem].name));
-        }
-    }
-    let other = |&&(mem, other): &&(Mem, u8)| other != array && wanted.contains(&mem);
-    if let Some(&(mem, other)) = arrays.homes.iter().find(other) {
-        return Err(format!(
-            "another loop needs `{}` in the shared memory of {}",
-            function.mems[mem].name,
-            machine.array_name(other.into())
-        ));
-    }
-    if arrays.twins.keys().any(|&(_, other)| other == array) {
-        return Err(format!(
-            "the shared memory of {} has copies for a loop that several arrays share",
-            machine.array_name(array.into())
-        ));
-    }
-    let bytes = |mem: Mem| -> Option<u64> {
-        let data = &function.mems[mem];
-        match data.storage {
-            Storage::Object(object) => Some(module.objects[object].size),
-            _ => {
-                let extents = data.fixed_extents()?;
-                let count = extents.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
-                Some(count.saturating_mul(data.element.bytes().into()))
-            }
-        }
-    };
-    let is_new = |mem: &&Mem| !arrays.homes.iter().any(|home| home.0 == **mem);
-    let known = arrays.homes.iter().map(|home| home.0);
-    let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
-    let alignment = u64::from(machine.home_alignment());
-    let all = fixed.map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
-    if all > u64::from(machine.shared_bytes()) {
-        let message = "its arrays are larger than the shared memory of an array";
-        return Err(message.into());
-    }
-    let taken = arrays.homes.len() + arrays.twins.len();
-    if wanted.iter().filter(is_new).count() + taken > MAX_HOMES {
-        return Err("too many arrays are used by other loops".into());
-    }
-    Ok(wanted)
-}
-
-/// Gives the homes of a loop twins in the arrays that share it, as far as there is room in the table of
-/// homes; whether there is.
-fn twins(
-    arrays: &mut Arrays,
-    homes: &BTreeMap<Mem, u32>,
-    shared: &[u8],
-    is_filled: impl Fn(Mem) -> bool,
-) -> bool {
-    // Twins are where homes are, which are those of one array then.
-    let is_apart = |&(_, array): &(Mem, u8)| shared[1..].contains(&array);
-    let of = |&(home, _): &(u32, u8)| arrays.homes[home as usize].1;
-    if arrays.homes.iter().any(is_apart) || arrays.twins.keys().any(|key| of(key) != shared[0]) {
-        return false;
-    }
-    let mut all = arrays.twins.clone();
-    for (&mem, &home) in homes {
-        let is_filled = is_filled(mem);
-        for &array in &shared[1..] {
-            *all.entry((home, array)).or_default() |= is_filled;
-        }
-    }
-    let fits = arrays.homes.len() + all.len() <= MAX_HOMES;
-    if fits {
-        arrays.twins = all;
-    }
-    fits
-}
-
-/// The objects of which nobody knows the contents behind a function that is called once.
-pub fn forgotten(module: &Module, func: nbcc_ir::Func) -> BTreeSet<Mem> {
-    let locals = module.functions[func].mems.iter();
-    let locals = locals.filter(|(_, data)| data.storage == Storage::Own).map(|(mem, _)| mem);
-    promote::own_objects(module, func).into_keys().chain(locals).collect()
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use nbcc_analysis::{Loop, LoopForest};
 use nbcc_base::Span;
 use nbcc_ir::{
-    BinaryOp, Block, BlockCall, Cfg, ConvertOp, Function, IntCond, Op, Terminator, Type, Value,
-    ValueDef,
+    BinaryOp, Block, BlockCall, Cfg, ConvertOp, Dominators, Function, Inst, IntCond, Op,
+    Terminator, Type, Value, ValueDef,
 };
 
 /// A loop that an array could run.
@@ -32,7 +32,7 @@ pub struct Shape {
     /// Where it is in the source.
     pub span: Option<Span>,
     inside: BTreeSet<Block>,
-    homes: BTreeMap<nbcc_ir::Inst, Block>,
+    homes: BTreeMap<Inst, Block>,
 }
 
 /// How often a loop runs.
@@ -313,7 +313,7 @@ impl Shape {
 
     /// The operations between the parameters of the header and a value, in order, where all are pure
     /// and few: what makes the value of the first iteration outside of the loop.
-    pub fn slice(&self, func: &Function, value: Value) -> Option<Vec<nbcc_ir::Inst>> {
+    pub fn slice(&self, func: &Function, value: Value) -> Option<Vec<Inst>> {
         let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
         self.visit(func, value, &mut order, &mut seen).then_some(order)
     }
@@ -322,8 +322,8 @@ impl Shape {
         &self,
         func: &Function,
         value: Value,
-        order: &mut Vec<nbcc_ir::Inst>,
-        seen: &mut BTreeSet<nbcc_ir::Inst>,
+        order: &mut Vec<Inst>,
+        seen: &mut BTreeSet<Inst>,
     ) -> bool {
         if !self.defines(func, value) {
             return true;
@@ -353,6 +353,18 @@ impl Shape {
         order.push(inst);
         fine
     }
+}
+
+/// What the loop around a loop computes each time, or everything where there is none.
+pub(super) fn fresh(func: &Function, shape: &Shape) -> BTreeSet<Inst> {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let around = forest.headed_by(shape.header).and_then(|l| forest.loops[l].parent);
+    let is_around = |block: &&Block| around.is_none_or(|around| forest.contains(around, **block));
+    func.layout
+        .iter()
+        .filter(is_around)
+        .flat_map(|&b| func.blocks[b].insts.iter().copied())
+        .collect()
 }
 
 /// Blocks of a loop at most.

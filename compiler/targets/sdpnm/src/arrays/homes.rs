@@ -1,0 +1,148 @@
+//! The arrays in whose shared memories the objects of loops live.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nbcc_ir::{Func, Function, Mem, Module, Op, Storage};
+use nbcc_isa_sdpnm::Machine;
+use nbcc_isa_sdpnm::config::ArrayKind;
+use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
+use nbcc_opt::promote;
+
+use super::Arrays;
+use super::build::Built;
+use super::shape::Shape;
+use super::sources::{Site, Wishes};
+
+/// The first array with filter operations.
+pub(super) fn filtering(machine: &Machine) -> Option<u8> {
+    let array = machine.arrays.kinds.iter().position(|&kind| kind == ArrayKind::Fpea);
+    array.map(|array| array as u8)
+}
+
+/// The array for a loop: of the kind that is asked for, or one that has its objects already.
+pub(super) fn array_for(
+    func: &Function,
+    shape: &Shape,
+    wishes: Wishes,
+    arrays: &Arrays,
+    machine: &Machine,
+) -> Result<u8, String> {
+    let kinds = &machine.arrays.kinds;
+    let insts = shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
+    let mems = insts.filter_map(|&inst| match &func.insts[inst].op {
+        Op::Load(_, mem, _) | Op::Store(mem, ..) => Some(*mem),
+        _ => None,
+    });
+    let home = |mem: Mem| arrays.homes.iter().find(|home| home.0 == mem).map(|home| home.1);
+    let mut homes = mems.filter_map(home);
+    match wishes.site {
+        Some(Site::Array(kind)) => {
+            let known = homes.find(|&array| kinds[usize::from(array)] == kind);
+            let first = kinds.iter().position(|&other| other == kind).map(|array| array as u8);
+            known.or(first).ok_or_else(|| format!("the machine has no {}", kind.name()))
+        }
+        _ => {
+            let known = homes.next().or(filtering(machine));
+            known.ok_or_else(|| "the machine has no array for filters".into())
+        }
+    }
+}
+
+/// The objects of a loop, which all fit a shared memory as far as that is known.
+pub(super) fn homes(
+    module: &Module,
+    func: Func,
+    built: &Built,
+    arrays: &Arrays,
+    (array, machine): (u8, &Machine),
+) -> Result<Vec<Mem>, String> {
+    let function = &module.functions[func];
+    let mut wanted: Vec<Mem> = built.accesses.iter().map(|access| access.mem).collect();
+    wanted.sort();
+    wanted.dedup();
+    let object = |mem: Mem| match function.mems[mem].storage {
+        Storage::Object(object) => Some(object),
+        _ => None,
+    };
+    for &mem in &wanted {
+        let twin =
+            |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
+        if function.mems.keys().any(twin) {
+            return Err(format!("`{}` has several names", function.mems[mem].name));
+        }
+    }
+    let other = |&&(mem, other): &&(Mem, u8)| other != array && wanted.contains(&mem);
+    if let Some(&(mem, other)) = arrays.homes.iter().find(other) {
+        return Err(format!(
+            "another loop needs `{}` in the shared memory of {}",
+            function.mems[mem].name,
+            machine.array_name(other.into())
+        ));
+    }
+    if arrays.twins.keys().any(|&(_, other)| other == array) {
+        return Err(format!(
+            "the shared memory of {} has copies for a loop that several arrays share",
+            machine.array_name(array.into())
+        ));
+    }
+    let bytes = |mem: Mem| -> Option<u64> {
+        let data = &function.mems[mem];
+        match data.storage {
+            Storage::Object(object) => Some(module.objects[object].size),
+            _ => {
+                let extents = data.fixed_extents()?;
+                let count = extents.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
+                Some(count.saturating_mul(data.element.bytes().into()))
+            }
+        }
+    };
+    let is_new = |mem: &&Mem| !arrays.homes.iter().any(|home| home.0 == **mem);
+    let known = arrays.homes.iter().map(|home| home.0);
+    let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
+    let alignment = u64::from(machine.home_alignment());
+    let all = fixed.map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
+    if all > u64::from(machine.shared_bytes()) {
+        let message = "its arrays are larger than the shared memory of an array";
+        return Err(message.into());
+    }
+    let taken = arrays.homes.len() + arrays.twins.len();
+    if wanted.iter().filter(is_new).count() + taken > MAX_HOMES {
+        return Err("too many arrays are used by other loops".into());
+    }
+    Ok(wanted)
+}
+
+/// Gives the homes of a loop twins in the arrays that share it, as far as there is room in the table of
+/// homes; whether there is.
+pub(super) fn twins(
+    arrays: &mut Arrays,
+    homes: &BTreeMap<Mem, u32>,
+    shared: &[u8],
+    is_filled: impl Fn(Mem) -> bool,
+) -> bool {
+    // Twins are where homes are, which are those of one array then.
+    let is_apart = |&(_, array): &(Mem, u8)| shared[1..].contains(&array);
+    let of = |&(home, _): &(u32, u8)| arrays.homes[home as usize].1;
+    if arrays.homes.iter().any(is_apart) || arrays.twins.keys().any(|key| of(key) != shared[0]) {
+        return false;
+    }
+    let mut all = arrays.twins.clone();
+    for (&mem, &home) in homes {
+        let is_filled = is_filled(mem);
+        for &array in &shared[1..] {
+            *all.entry((home, array)).or_default() |= is_filled;
+        }
+    }
+    let fits = arrays.homes.len() + all.len() <= MAX_HOMES;
+    if fits {
+        arrays.twins = all;
+    }
+    fits
+}
+
+/// The objects of which nobody knows the contents behind a function that is called once.
+pub fn forgotten(module: &Module, func: Func) -> BTreeSet<Mem> {
+    let locals = module.functions[func].mems.iter();
+    let locals = locals.filter(|(_, data)| data.storage == Storage::Own).map(|(mem, _)| mem);
+    promote::own_objects(module, func).into_keys().chain(locals).collect()
+}
