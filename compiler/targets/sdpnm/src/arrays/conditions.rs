@@ -8,6 +8,7 @@ use nbcc_isa_sdpnm::core::arrays::PRESENT;
 
 use super::access::{Apart, Subscript};
 use super::build::Built;
+use super::evolution::nearest_word;
 use super::forms::{form, is_word, long_form};
 use super::rounds::Limits;
 use super::turns::Walk;
@@ -91,7 +92,7 @@ pub(super) fn inside(
         let (step, (least, most)) = match in_nest {
             None => (step.clone(), (start.constant, start.constant)),
             Some((least, most)) => {
-                let at = |more: i64| start.constant.saturating_add(more as i32);
+                let at = |more: i64| nearest_word(i64::from(start.constant) + more);
                 (Affine::default(), (at(least), at(most)))
             }
         };

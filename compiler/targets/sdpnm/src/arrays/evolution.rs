@@ -183,13 +183,18 @@ pub fn is_word(func: &Function, value: Value) -> bool {
 const LONG_TERMS: usize = 8;
 const LONG_FACTOR: u32 = 1 << 20;
 
+/// The word with a sign that is nearest to a number.
+pub(super) fn nearest_word(number: i64) -> i32 {
+    number.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+}
+
 /// The words that the smaller or larger one of a value and a constant leaves as they are.
 pub fn bounds(op: BinaryOp, bound: i64) -> Option<(i32, i32)> {
-    let word = |bound: i64| bound.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    let word = nearest_word(bound);
     match op {
-        BinaryOp::Smin => Some((i32::MIN, word(bound))),
-        BinaryOp::Smax => Some((word(bound), i32::MAX)),
-        BinaryOp::Umin if bound >= 0 => Some((0, word(bound))),
+        BinaryOp::Smin => Some((i32::MIN, word)),
+        BinaryOp::Smax => Some((word, i32::MAX)),
+        BinaryOp::Umin if bound >= 0 => Some((0, word)),
         _ => None,
     }
 }

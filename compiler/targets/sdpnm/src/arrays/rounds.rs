@@ -65,12 +65,9 @@ impl Builder<'_> {
             _ => return None,
         };
         let start = self.evolutions.fixed(self.shape.entry_args[number]);
-        (own == param).then_some(Limits::Grown {
-            start,
-            step: step as i32,
-            least: least as i32,
-            most: most as i32,
-        })
+        let word = |growth: i64| i32::try_from(growth).expect("a growth up to MOST");
+        let [step, least, most] = [step, least, most].map(word);
+        (own == param).then_some(Limits::Grown { start, step, least, most })
     }
 
     fn growth(&self, value: Value, known: &mut BTreeMap<Value, Growth>, depth: u32) -> Growth {
@@ -204,7 +201,7 @@ impl Builder<'_> {
             }
             (value, sum) = (a, more);
         }
-        (value, sum as i32)
+        (value, i32::try_from(sum).expect("a sum up to MOST"))
     }
 
     /// What a parameter of a block is if a condition holds, and if it does not, where that alone decides.
