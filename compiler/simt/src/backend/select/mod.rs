@@ -7,8 +7,12 @@
 //! there, else nothing. Arguments of blocks are copied on their edges, all at once.
 
 mod arith;
+mod atomic;
 mod control;
 mod convert;
+mod float;
+mod integer;
+mod lanes;
 mod memory;
 mod simt;
 
@@ -46,6 +50,18 @@ pub struct Unsupported {
     /// Where it comes from.
     pub span: Option<Span>,
 }
+
+/// A field of the machine with the name that the IR gives it.
+macro_rules! same_name {
+    ($($function:ident: $from:ty => $to:ty;)*) => {
+        $(fn $function(from: $from) -> $to {
+            let found = <$to>::ALL.iter().copied().find(|to| to.name() == from.name());
+            found.unwrap_or_else(|| panic!("the machine has no {}", from.name()))
+        })*
+    };
+}
+
+use same_name;
 
 type Result<T> = std::result::Result<T, String>;
 
