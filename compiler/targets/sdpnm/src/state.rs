@@ -9,9 +9,9 @@ use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_pipeline::{Attempt, Dump, State};
 
-use crate::arrays::collapse::{MOST_OPERATIONS, Made};
-use crate::arrays::flatten::Unrolled;
-use crate::arrays::sources::Sources;
+use crate::arrays::facts::sources::Sources;
+use crate::arrays::loops::collapse::{MOST_OPERATIONS, Made};
+use crate::arrays::loops::flatten::Unrolled;
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;

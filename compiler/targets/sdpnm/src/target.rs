@@ -11,8 +11,8 @@ use nbcc_pipeline::{
     ReportInfo, Request, Target, before, run_attempts,
 };
 
-use crate::arrays::fates::{self, Fate};
-use crate::arrays::{ddg, decision};
+use crate::arrays::reports::fates::{self, Fate};
+use crate::arrays::reports::{ddg, decision};
 use crate::codes;
 use crate::map::mappers::{self, MAPPERS};
 use crate::pipeline::PASSES;

@@ -8,14 +8,15 @@ use nbcc_ir::{BinaryOp, Block, Cfg, Dominators, Function, Inst, Mem, Op};
 use nbcc_isa_sdpnm::Machine;
 
 use super::Tools;
-use super::body::Body;
-use super::build::{self, Built, Facts, Terms};
-use super::choose::{FOLLOWERS, USUAL_TRIPS};
+use super::facts::shape::{Shape, fresh};
 use super::homes::filtering;
-use super::place::{self, Mapped};
-use super::shape::{Shape, fresh};
-use super::split::{self, Parts};
-use super::{streams, version};
+use super::iteration::body::Body;
+use super::iteration::build::{self, Built, Facts, Terms};
+use super::iteration::streams;
+use super::placing::choose::{FOLLOWERS, USUAL_TRIPS};
+use super::placing::place::{self, Mapped};
+use super::placing::split::{self, Parts};
+use super::versions::version;
 
 /// What the core takes for a block, in cycles: about, since instructions are not selected yet.
 pub(super) fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
@@ -39,7 +40,7 @@ pub(super) fn cycles(func: &Function, machine: &Machine, block: Block) -> u32 {
 pub struct Guess<'a> {
     /// Its header.
     pub header: Block,
-    /// Its rows, as of [`super::collapse::Made`].
+    /// Its rows, as of [`super::loops::collapse::Made`].
     pub rows: Option<u32>,
     /// Operations that it has at most.
     pub most: usize,

@@ -9,9 +9,9 @@ use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
 use nbcc_opt::promote;
 
 use super::Arrays;
-use super::build::Built;
-use super::shape::Shape;
-use super::sources::{Site, Wishes};
+use super::facts::shape::Shape;
+use super::facts::sources::{Site, Wishes};
+use super::iteration::build::Built;
 
 /// The first array with filter operations.
 pub(super) fn filtering(machine: &Machine) -> Option<u8> {

@@ -1,74 +1,18 @@
 //! Loops on arrays (paper 003, section 3): which loops, as which operations, where and when.
 //!
-//! A loop is looked at by itself (`shape`), its iteration becomes operations of PEs (`build`, `words`,
-//! with `evolution` for what is known of words, `access` for memory), or several do (`jam`), a mapper
-//! places those of one of the ways to do that (`choose`, `place`), and the function gets a second
-//! version of the loop that starts the array (`version`).
+//! Loops of the source become loops that arrays can run ([`loops`]). Such a loop is looked at by itself
+//! ([`facts`]), its iteration becomes operations of PEs ([`iteration`]), or several do, a mapper places those
+//! of one of the ways to do that ([`placing`]), and the function gets a second version of the loop that starts
+//! the array ([`versions`]).
 
-pub mod access;
-mod accumulate;
-mod addresses;
-mod again;
-mod ahead;
-mod bands;
-mod beside;
-pub mod body;
-mod borders;
-pub mod build;
-mod chain;
-mod choose;
-mod coalesce;
-pub mod collapse;
-mod collect;
-mod conditions;
-mod contents;
-pub mod ddg;
-pub mod decision;
-pub mod divisions;
-pub mod divisors;
 pub mod estimates;
-pub mod evolution;
-pub mod fates;
-pub mod flatten;
-mod follow;
-mod forms;
-mod fuse;
-mod gates;
+pub mod facts;
 pub mod homes;
-mod interchange;
-mod jam;
-mod keep;
-mod lines;
-mod loads;
-mod located;
-mod long_divisions;
-pub mod merge;
-mod nest;
-mod pairs;
-pub mod place;
-mod poly;
-mod quotients;
-mod readers;
-mod reassociate;
-pub mod remarks;
-mod reuse;
-mod rounds;
-mod rows;
-pub mod shape;
-pub mod sources;
-mod split;
-mod spread;
-mod stages;
-mod streams;
-mod sums;
-mod thresholds;
-mod truth;
-mod turns;
-pub mod version;
-mod walks;
-mod watch;
-mod wide;
-mod words;
+pub mod iteration;
+pub mod loops;
+pub mod placing;
+pub mod reports;
+pub mod versions;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,17 +26,19 @@ use nbcc_opt::{params, unreachable};
 
 use crate::map::mappers::Mapper;
 use crate::map::memory::Memory;
-use bands::Bands;
-use choose::{Candidate, Chosen};
-use collapse::Made;
-pub use decision::{At, Decision, Notes, OnArray, Shortened};
 use estimates::{chained, cycles, worthwhile};
+use facts::shape::{Shape, Trips};
+use facts::sources::{Site, Sources, Wishes};
 use homes::{array_for, forgotten, homes, twins};
-use place::Mapped;
-use shape::{Shape, Trips};
-use sources::{Site, Sources, Wishes};
-use split::Parts;
-use version::Use;
+use loops::collapse::Made;
+use loops::{ahead, chain};
+use placing::bands::Bands;
+use placing::choose::{Candidate, Chosen};
+use placing::jam;
+use placing::place::Mapped;
+use placing::split::{self, Parts};
+pub use reports::decision::{At, Decision, Notes, OnArray, Shortened};
+use versions::version::{self, Use};
 
 /// What loops on arrays need beside the code of the core.
 #[derive(Clone, Debug, Default)]

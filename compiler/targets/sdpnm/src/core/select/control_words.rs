@@ -1,12 +1,12 @@
 //! What loops on arrays need of the core: the control words of arrays, and extents of objects
-//! ([`crate::arrays::version`]).
+//! ([`crate::arrays::versions::version`]).
 
 use nbcc_ir::{IntrinsicCall, Value};
 use nbcc_isa_sdpnm::core::{I12, Inst};
 use nbcc_mach::VReg;
 
 use super::{Selecting, Selector};
-use crate::arrays::version::{COUNT, READ, STATUS, WRITE};
+use crate::arrays::versions::version::{COUNT, READ, STATUS, WRITE};
 
 impl Selector<'_> {
     pub(super) fn intrinsic(

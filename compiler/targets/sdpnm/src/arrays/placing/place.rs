@@ -1,0 +1,480 @@
+//! A body on an array: the graph that a mapper is given, and the package that its answer is
+//! (paper 003, section 3.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use nbcc_base::{SourceMap, Span};
+use nbcc_isa::SourceLine;
+use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
+use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
+use nbcc_isa_sdpnm::{
+    Array, Edge as GraphEdge, Graph, Holder, Machine, Mapping, Node as GraphNode, Spot,
+};
+use nbcc_mach::emit::source_place;
+
+use crate::arrays::iteration::body::{Body, Edge, Node, Operand, Order, Port};
+use crate::arrays::iteration::streams::banks;
+use crate::arrays::reports::decision::At;
+use crate::map::banks::{Banks, STALL};
+use crate::map::dfg::Dep;
+use crate::map::mappers::{MAPPERS, Mapper};
+use crate::map::memory::Memory;
+use crate::map::mii::{self, Mii};
+use crate::map::{Effort, Known, NoMapping, Outcome, Request};
+
+/// A body on an array.
+#[derive(Debug)]
+pub struct Mapped {
+    /// Its configuration.
+    pub package: Package,
+    /// The bounds of its interval.
+    pub mii: Mii,
+    /// Operations that only hand values on.
+    pub routes: usize,
+    /// Cycles from the beginning of an iteration to its end.
+    pub depth: u64,
+    /// Cycles of an iteration, with those in which accesses wait for banks, about.
+    pub cycles: f64,
+    /// Whether no shorter interval exists.
+    pub is_proved: bool,
+    /// Whether another mapper did it than was asked.
+    pub instead: bool,
+    /// Where and when each operation runs, by PEs and slots.
+    pub places: Vec<At>,
+    /// Operations of which results are exported, and their cycles.
+    exports: Vec<(usize, u64)>,
+}
+
+/// What is known of a body that has a package.
+fn mapped(body: &Body, package: Package, outcome: Outcome, banks: &Banks, array: &Array) -> Mapped {
+    let places = places(body, &package, &outcome.mapping, array);
+    let Outcome { mapping, mii, is_proved, .. } = outcome;
+    let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
+    let exporting = (0..body.nodes.len()).filter(|&node| body.nodes[node].export.is_some());
+    let depth = package.cycles(1);
+    let exports = exporting.map(|node| (node, cycle(node))).collect();
+    let cycles = f64::from(mapping.ii) + waits(&mapping, banks);
+    let routes = mapping.routes.len();
+    Mapped { package, mii, cycles, routes, depth, is_proved, instead: false, places, exports }
+}
+
+/// Where and when each operation of a package runs.
+fn places(body: &Body, package: &Package, mapping: &Mapping, array: &Array) -> Vec<At> {
+    let ii = u64::from(mapping.ii);
+    let cell = |spot: &Spot| (spot.pe as u16, (spot.cycle % ii) as u16);
+    let mut of: BTreeMap<(u16, u16), (Option<Opcode>, Option<Span>)> = BTreeMap::new();
+    for (spot, node) in mapping.spots.iter().zip(&body.nodes) {
+        of.extend(spot.iter().map(|spot| (cell(spot), (Some(node.op), node.span))));
+    }
+    for route in &mapping.routes {
+        of.insert(cell(&route.spot), (None, body.nodes[route.value].span));
+    }
+    let at = |placed: &Placed| {
+        let (op, span) = of.get(&(placed.pe, placed.slot)).copied()?;
+        let pe = array.position(placed.pe.into());
+        Some(At { op, span, pe, slot: placed.slot, stage: placed.context.control.stage })
+    };
+    package.contexts.iter().filter_map(at).collect()
+}
+
+/// Cycles of an iteration in which accesses wait for banks, about.
+fn waits(mapping: &Mapping, banks: &Banks) -> f64 {
+    let ii = u64::from(mapping.ii);
+    let mut slots: Vec<Vec<(usize, i64)>> = vec![Vec::new(); mapping.ii as usize];
+    for (node, spot) in mapping.spots.iter().enumerate() {
+        if let (Some(spot), Some(_)) = (spot, banks.streams[node]) {
+            slots[(spot.cycle % ii) as usize].push((node, (spot.cycle / ii) as i64));
+        }
+    }
+    let stalls: i64 = slots.iter().map(|accesses| banks.stalls(accesses)).sum();
+    stalls as f64 / STALL as f64
+}
+
+/// The graph of a body with those of its orders that are `kept`.
+fn graph(body: &Body, kept: impl Fn(&Order) -> bool) -> (Graph, Vec<Edge>) {
+    let word = |op: Opcode| match op {
+        Opcode::Load => "load",
+        Opcode::Store => "store",
+        other => other.mnemonic(),
+    };
+    let nodes = body.nodes.iter().enumerate().map(|(number, node)| GraphNode {
+        id: format!("n{number}"),
+        op: word(node.op).to_string(),
+    });
+    let is_kept = |edge: &Edge| {
+        let order = Order { from: edge.from, to: edge.to, distance: edge.distance, more: 0 };
+        edge.port != Port::Order || kept(&order)
+    };
+    let edges: Vec<Edge> = body.edges().into_iter().filter(is_kept).collect();
+    let graph_edges =
+        edges.iter().map(|e| GraphEdge { from: e.from, to: e.to, distance: e.distance }).collect();
+    (Graph { name: "loop".into(), nodes: nodes.collect(), edges: graph_edges }, edges)
+}
+
+/// Iterations between accesses of which the order is told a mapper at once.
+const CLOSE: u32 = 1;
+
+/// The bounds of the interval of a body.
+pub fn bounds(body: &Body, array: &Array) -> Mii {
+    let edges = body.edges();
+    let is_counted = |edge: &&Edge| edge.port != Port::Order || edge.distance <= CLOSE;
+    let deps = edges.iter().filter(is_counted).map(|e| dep(e.from, e.to, e.distance));
+    let is_memory = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
+    let accesses = body.nodes.iter().filter(is_memory).count();
+    mii::of(body.nodes.len(), accesses, deps, array)
+}
+
+fn dep(from: usize, to: usize, distance: u32) -> Dep {
+    Dep { from, to, distance: distance.into(), edge: 0 }
+}
+
+/// After which mapping is given up: far beyond what rounds take, so that a program is the same on a
+/// busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// How a body is mapped.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The number of the array.
+    pub number: u8,
+    /// The files that lines are of.
+    pub sources: &'a SourceMap,
+    /// Who maps.
+    pub mapper: &'static Mapper,
+    /// What was mapped before.
+    pub memory: &'a Memory,
+    /// The longest interval that is worth it.
+    pub max_ii: u32,
+    /// The shortest that is asked for.
+    pub least_ii: u32,
+    /// Iterations that it runs at a time, about.
+    pub iterations: u32,
+    /// Rounds of the search at the least interval.
+    pub rounds: u32,
+    /// What assembly text calls it.
+    pub name: &'a str,
+}
+
+impl How<'_> {
+    fn line(&self, span: Option<Span>) -> Option<SourceLine> {
+        span.and_then(|span| line(self.sources, span))
+    }
+}
+
+/// Where a span begins. The number of its file is that of the source, until the program has a table
+/// of files.
+pub fn line(sources: &SourceMap, span: Span) -> Option<SourceLine> {
+    let place = source_place(sources, span)?;
+    Some(SourceLine { file: span.source.0, line: place.line, column: place.column })
+}
+
+/// Maps a body.
+///
+/// # Errors
+/// Why there is no mapping, in words.
+pub fn place(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    let mut body = body.clone();
+    body.orders.iter_mut().for_each(|order| order.more = 0);
+    loop {
+        let mapped = map_body(&body, how)?;
+        // One global register is written a cycle: of results that come at once, one waits.
+        let mut cycles = BTreeMap::new();
+        let clash =
+            mapped.exports.iter().find(|(node, cycle)| cycles.insert(*cycle, *node).is_some());
+        let Some(&(node, _)) = clash else { return Ok(mapped) };
+        if body.nodes.len() > MOST_NODES {
+            return Err("it has too many results at once".into());
+        }
+        let export = body.nodes[node].export.take();
+        body.nodes.push(Node {
+            in1: Operand::node(node),
+            export,
+            name: format!("{}_late", body.nodes[node].name),
+            span: body.nodes[node].span,
+            ..Node::new(Opcode::Pass)
+        });
+    }
+}
+
+/// Operations of a body at most, with those that let results wait.
+pub(crate) const MOST_NODES: usize = 450;
+
+/// Maps a body whose results come in different cycles, or not.
+fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    // What is in order for memory's sake mostly holds by itself over several iterations: only what
+    // turns out wrong is told. Where a mapper does not look at it, it is an edge, which takes routes.
+    let mut told: BTreeSet<Order> =
+        body.orders.iter().copied().filter(|o| o.distance <= CLOSE).collect();
+    let mut kept: BTreeSet<Order> = BTreeSet::new();
+    let banks = banks(body, how.machine, how.iterations);
+    loop {
+        let (graph, edges) = graph(body, |order| kept.contains(order));
+        let known = Known {
+            banks: Some(banks.clone()),
+            orders: told.iter().map(|o| dep(o.from, o.to, o.distance)).collect(),
+            least: how.least_ii,
+        };
+        let asked = ask(&graph, &how.machine.array, known, how);
+        let (outcome, instead) = asked.map_err(|error| match error {
+            NoMapping::MiiTooLong(mii) => {
+                format!(
+                    "an iteration takes {mii} cycles at least on an array, more than it is worth"
+                )
+            }
+            NoMapping::MaxIi | NoMapping::TooMuch => {
+                "no mapping was found at an interval that is worth it".to_string()
+            }
+            NoMapping::TimeOver(ii) => {
+                format!("no mapping was found in time, up to an interval of {ii}")
+            }
+        })?;
+        if let Err(faults) = nbcc_isa_sdpnm::check(&graph, &how.machine.array, &outcome.mapping) {
+            return Err(format!("its mapping is wrong: {}", faults[0].0));
+        }
+        let wrong: Vec<Order> =
+            body.orders.iter().copied().filter(|o| !holds(o, &outcome.mapping)).collect();
+        if !wrong.is_empty() {
+            if wrong.iter().all(|o| kept.contains(o)) {
+                return Err("no mapping keeps the order of its accesses to memory".into());
+            }
+            kept.extend(wrong.iter().filter(|o| told.contains(o)));
+            told.extend(wrong);
+            continue;
+        }
+        match package(body, &edges, &outcome, how) {
+            Some(package) => {
+                return Ok(Mapped {
+                    instead,
+                    ..mapped(body, package, outcome, &banks, &how.machine.array)
+                });
+            }
+            // Rings are as long as whole intervals, which the mapper does not know.
+            None => return relaxed(body, how),
+        }
+    }
+}
+
+/// The same for an array that claims fewer registers, so that rings fit.
+fn relaxed(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
+    let registers = how.machine.array.registers / 2;
+    if registers == 0 {
+        return Err("values wait longer than registers allow".into());
+    }
+    let array = Array { registers, ..how.machine.array.clone() };
+    let (graph, edges) = graph(body, |_| false);
+    let banks = banks(body, how.machine, how.iterations);
+    let gave_up = || "values wait longer than registers allow".to_string();
+    let orders = body.orders.iter().map(|o| dep(o.from, o.to, o.distance)).collect();
+    let known = Known { banks: Some(banks.clone()), orders, least: how.least_ii };
+    let (outcome, instead) = ask(&graph, &array, known, how).map_err(|_| gave_up())?;
+    if nbcc_isa_sdpnm::check(&graph, &array, &outcome.mapping).is_err()
+        || body.orders.iter().any(|o| !holds(o, &outcome.mapping))
+    {
+        return Err(gave_up());
+    }
+    let package = package(body, &edges, &outcome, how).ok_or_else(gave_up)?;
+    Ok(Mapped { instead, ..mapped(body, package, outcome, &banks, &array) })
+}
+
+/// Asks the mapper, and the usual one where that would take too much work; whether it was that one.
+fn ask(
+    graph: &Graph,
+    array: &Array,
+    known: Known,
+    how: &How<'_>,
+) -> Result<(Outcome, bool), NoMapping> {
+    let request = |mapper| Request {
+        array,
+        max_ii: how.max_ii.max(how.least_ii),
+        time_limit: TIME_LIMIT,
+        effort: Effort::Rounds(how.rounds),
+        mapper,
+    };
+    match how.memory.map(graph, &request(how.mapper), known.clone()) {
+        Err(NoMapping::TooMuch) => {
+            how.memory.map(graph, &request(&MAPPERS[0]), known).map(|outcome| (outcome, true))
+        }
+        answer => answer.map(|outcome| (outcome, false)),
+    }
+}
+
+/// Whether a mapping keeps two accesses in order.
+fn holds(order: &Order, mapping: &Mapping) -> bool {
+    let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
+    let later = u64::from(order.distance).saturating_mul(mapping.ii.into());
+    cycle(order.to).saturating_add(later) > cycle(order.from)
+}
+
+/// Where a value is held: by the operation that computed it, or by one that handed it on.
+type Held = (usize, Holder);
+
+/// The package of a mapping; `None` where the rings of a PE have more registers than there are.
+fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Option<Package> {
+    let mapping = &outcome.mapping;
+    let ii = u64::from(mapping.ii);
+    let spot = |held: Held| -> Spot {
+        match held.1 {
+            Holder::Producer => mapping.spots[held.0].expect("operations are placed"),
+            Holder::Route(route) => mapping.routes[route].spot,
+        }
+    };
+    // Who reads what from a register, and how many cycles later at most.
+    let mut waits: BTreeMap<Held, u64> = BTreeMap::new();
+    let mut note = |held: Held, at: u64, ago: u32| {
+        let since = at - spot(held).cycle;
+        if since > 1 {
+            // A register for each iteration that begins meanwhile.
+            let most = waits.entry(held).or_default();
+            *most = since.div_ceil(ii).max(u64::from(ago) + 1).max(*most);
+        }
+    };
+    let mut is_used = vec![false; mapping.routes.len()];
+    let mut work = Vec::new();
+    for (edge, via) in edges.iter().zip(&mapping.via) {
+        let (Some(via), true) = (*via, edge.port != Port::Order) else { continue };
+        let at = spot((edge.to, Holder::Producer)).cycle + u64::from(edge.distance) * ii;
+        note((edge.from, via), at, edge.distance);
+        work.push(via);
+    }
+    // Routes that only orders asked for need not run.
+    while let Some(holder) = work.pop() {
+        let Holder::Route(route) = holder else { continue };
+        if !std::mem::replace(&mut is_used[route], true) {
+            let data = &mapping.routes[route];
+            note((data.value, data.from), data.spot.cycle, 0);
+            work.push(data.from);
+        }
+    }
+    let mut rings: BTreeMap<u16, Vec<u8>> = BTreeMap::new();
+    let mut ring_of: BTreeMap<Held, u8> = BTreeMap::new();
+    for (&held, &registers) in &waits {
+        let of_pe = rings.entry(spot(held).pe as u16).or_default();
+        ring_of.insert(held, u8::try_from(of_pe.len()).ok()?);
+        of_pe.push(u8::try_from(registers).ok()?);
+    }
+    let fits = |ring: &Vec<u8>| {
+        ring.iter().map(|&n| u32::from(n)).sum::<u32>() <= how.machine.array.registers
+    };
+    if !rings.values().all(fits) {
+        return None;
+    }
+    // How a reader at a PE and cycle gets a value of as many iterations before.
+    let offset = |reader: usize, holder: usize| {
+        let (r, h) = (how.machine.array.position(reader), how.machine.array.position(holder));
+        ((h.0 as i32 - r.0 as i32) as i8, (h.1 as i32 - r.1 as i32) as i8)
+    };
+    let read = |held: Held, pe: usize, at: u64, ago: u32| -> (Source, Bit) {
+        let holder = spot(held);
+        if at == holder.cycle + 1 {
+            let (row, column) = offset(pe, holder.pe);
+            return (Source::Output(row, column), Bit::Output(row, column));
+        }
+        let (ring, ago) = (ring_of[&held], ago as u8);
+        (Source::Register { ring, ago }, Bit::Register { ring, ago })
+    };
+    // Routes carry the bit as well where somebody reads it.
+    let mut is_bit = vec![false; mapping.routes.len()];
+    let mut bits: Vec<Holder> = edges
+        .iter()
+        .zip(&mapping.via)
+        .filter(|(edge, _)| matches!(edge.port, Port::In3 | Port::Condition))
+        .filter_map(|(_, via)| *via)
+        .collect();
+    while let Some(holder) = bits.pop() {
+        if let Holder::Route(route) = holder
+            && !std::mem::replace(&mut is_bit[route], true)
+        {
+            bits.push(mapping.routes[route].from);
+        }
+    }
+    let mut contexts = Vec::new();
+    for (number, node) in body.nodes.iter().enumerate() {
+        let own = spot((number, Holder::Producer));
+        let of = |port: Port| -> Option<(Source, Bit)> {
+            let mut found =
+                edges.iter().zip(&mapping.via).filter(|(e, _)| e.to == number && e.port == port);
+            let (edge, via) = found.next()?;
+            let at = own.cycle + u64::from(edge.distance) * ii;
+            Some(read((edge.from, (*via)?), own.pe, at, edge.distance))
+        };
+        let word = |operand: Operand, port: Port| match operand {
+            Operand::None | Operand::Carried(_) => Source::None,
+            Operand::Node { .. } => of(port).map_or(Source::None, |(source, _)| source),
+            Operand::Global(number) => Source::Global(number as u8),
+            Operand::Immediate(value) => Source::Immediate(value),
+        };
+        let bit = |is_there: bool, port: Port| match is_there {
+            true => of(port).map_or(Bit::None, |(_, bit)| bit),
+            false => Bit::None,
+        };
+        contexts.push(Placed {
+            pe: own.pe as u16,
+            slot: (own.cycle % ii) as u16,
+            context: Context {
+                op: node.op,
+                options: node.options,
+                in1: word(node.in1, Port::In1),
+                in2: word(node.in2, Port::In2),
+                in3: bit(node.in3.is_some(), Port::In3),
+                memory: node.memory,
+                control: Control {
+                    stage: (own.cycle / ii) as u16,
+                    ahead: node.ahead,
+                    initial: node.initial.map(|global| global as u8),
+                    keep: ring_of.get(&(number, Holder::Producer)).copied(),
+                    export: node.export.map(|global| global as u8),
+                    condition: bit(node.condition.is_some(), Port::Condition),
+                },
+            },
+            line: how.line(node.span),
+        });
+    }
+    for (number, route) in mapping.routes.iter().enumerate().filter(|(n, _)| is_used[*n]) {
+        let value = &body.nodes[route.value];
+        let (in1, in3) = read((route.value, route.from), route.spot.pe, route.spot.cycle, 0);
+        contexts.push(Placed {
+            pe: route.spot.pe as u16,
+            slot: (route.spot.cycle % ii) as u16,
+            context: Context {
+                op: Opcode::Pass,
+                options: Default::default(),
+                in1,
+                in2: Source::None,
+                in3: if is_bit[number] { in3 } else { Bit::None },
+                memory: Default::default(),
+                control: Control {
+                    stage: (route.spot.cycle / ii) as u16,
+                    ahead: value.ahead,
+                    initial: value.initial.map(|global| global as u8),
+                    keep: ring_of.get(&(route.value, Holder::Route(number))).copied(),
+                    export: None,
+                    condition: Bit::None,
+                },
+            },
+            line: how.line(value.span),
+        });
+    }
+    contexts.sort_by_key(|placed| (placed.pe, placed.slot));
+    // Nothing runs before the array starts.
+    let late =
+        contexts.iter().map(|p| p.context.control.ahead.saturating_sub(p.context.control.stage));
+    let late = late.max().unwrap_or(0);
+    for placed in &mut contexts {
+        placed.context.control.stage += late;
+    }
+    let package = Package {
+        name: how.name.to_string(),
+        array: how.number,
+        ii: mapping.ii as u16,
+        mii: outcome.mii.mii as u16,
+        rings: rings.into_iter().collect(),
+        contexts,
+    };
+    // Results that come in one cycle are found behind this.
+    let mut without = package.clone();
+    without.contexts.iter_mut().for_each(|placed| placed.context.control.export = None);
+    without.check(how.machine).is_ok().then_some(package)
+}

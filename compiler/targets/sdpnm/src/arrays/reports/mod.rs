@@ -1,0 +1,6 @@
+//! What is said of loops: decisions, remarks, the graph of their data.
+
+pub mod ddg;
+pub mod decision;
+pub mod fates;
+pub mod remarks;
