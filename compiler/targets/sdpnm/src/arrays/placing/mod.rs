@@ -3,5 +3,6 @@
 pub(super) mod bands;
 pub(super) mod choose;
 pub(super) mod jam;
+mod package;
 pub mod place;
 pub(super) mod split;

@@ -1,18 +1,16 @@
-//! A body on an array: the graph that a mapper is given, and the package that its answer is
-//! (paper 003, section 3.4).
+//! A body on an array: the graph that a mapper is given, and what is made of its answer (paper 003, section
+//! 3.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa::SourceLine;
-use nbcc_isa_sdpnm::config::context::{Bit, Control, Source};
-use nbcc_isa_sdpnm::config::{Context, Opcode, Package, Placed};
-use nbcc_isa_sdpnm::{
-    Array, Edge as GraphEdge, Graph, Holder, Machine, Mapping, Node as GraphNode, Spot,
-};
+use nbcc_isa_sdpnm::config::{Opcode, Package, Placed};
+use nbcc_isa_sdpnm::{Array, Edge as GraphEdge, Graph, Machine, Mapping, Node as GraphNode, Spot};
 use nbcc_mach::emit::source_place;
 
+use super::package::package;
 use crate::arrays::iteration::body::{Body, Edge, Node, Operand, Order, Port};
 use crate::arrays::iteration::streams::banks;
 use crate::arrays::reports::decision::At;
@@ -159,7 +157,7 @@ pub struct How<'a> {
 }
 
 impl How<'_> {
-    fn line(&self, span: Option<Span>) -> Option<SourceLine> {
+    pub(super) fn line(&self, span: Option<Span>) -> Option<SourceLine> {
         span.and_then(|span| line(self.sources, span))
     }
 }
@@ -306,175 +304,4 @@ fn holds(order: &Order, mapping: &Mapping) -> bool {
     let cycle = |node: usize| mapping.spots[node].map_or(0, |spot| spot.cycle);
     let later = u64::from(order.distance).saturating_mul(mapping.ii.into());
     cycle(order.to).saturating_add(later) > cycle(order.from)
-}
-
-/// Where a value is held: by the operation that computed it, or by one that handed it on.
-type Held = (usize, Holder);
-
-/// The package of a mapping; `None` where the rings of a PE have more registers than there are.
-fn package(body: &Body, edges: &[Edge], outcome: &Outcome, how: &How<'_>) -> Option<Package> {
-    let mapping = &outcome.mapping;
-    let ii = u64::from(mapping.ii);
-    let spot = |held: Held| -> Spot {
-        match held.1 {
-            Holder::Producer => mapping.spots[held.0].expect("operations are placed"),
-            Holder::Route(route) => mapping.routes[route].spot,
-        }
-    };
-    // Who reads what from a register, and how many cycles later at most.
-    let mut waits: BTreeMap<Held, u64> = BTreeMap::new();
-    let mut note = |held: Held, at: u64, ago: u32| {
-        let since = at - spot(held).cycle;
-        if since > 1 {
-            // A register for each iteration that begins meanwhile.
-            let most = waits.entry(held).or_default();
-            *most = since.div_ceil(ii).max(u64::from(ago) + 1).max(*most);
-        }
-    };
-    let mut is_used = vec![false; mapping.routes.len()];
-    let mut work = Vec::new();
-    for (edge, via) in edges.iter().zip(&mapping.via) {
-        let (Some(via), true) = (*via, edge.port != Port::Order) else { continue };
-        let at = spot((edge.to, Holder::Producer)).cycle + u64::from(edge.distance) * ii;
-        note((edge.from, via), at, edge.distance);
-        work.push(via);
-    }
-    // Routes that only orders asked for need not run.
-    while let Some(holder) = work.pop() {
-        let Holder::Route(route) = holder else { continue };
-        if !std::mem::replace(&mut is_used[route], true) {
-            let data = &mapping.routes[route];
-            note((data.value, data.from), data.spot.cycle, 0);
-            work.push(data.from);
-        }
-    }
-    let mut rings: BTreeMap<u16, Vec<u8>> = BTreeMap::new();
-    let mut ring_of: BTreeMap<Held, u8> = BTreeMap::new();
-    for (&held, &registers) in &waits {
-        let of_pe = rings.entry(spot(held).pe as u16).or_default();
-        ring_of.insert(held, u8::try_from(of_pe.len()).ok()?);
-        of_pe.push(u8::try_from(registers).ok()?);
-    }
-    let fits = |ring: &Vec<u8>| {
-        ring.iter().map(|&n| u32::from(n)).sum::<u32>() <= how.machine.array.registers
-    };
-    if !rings.values().all(fits) {
-        return None;
-    }
-    // How a reader at a PE and cycle gets a value of as many iterations before.
-    let offset = |reader: usize, holder: usize| {
-        let (r, h) = (how.machine.array.position(reader), how.machine.array.position(holder));
-        ((h.0 as i32 - r.0 as i32) as i8, (h.1 as i32 - r.1 as i32) as i8)
-    };
-    let read = |held: Held, pe: usize, at: u64, ago: u32| -> (Source, Bit) {
-        let holder = spot(held);
-        if at == holder.cycle + 1 {
-            let (row, column) = offset(pe, holder.pe);
-            return (Source::Output(row, column), Bit::Output(row, column));
-        }
-        let (ring, ago) = (ring_of[&held], ago as u8);
-        (Source::Register { ring, ago }, Bit::Register { ring, ago })
-    };
-    // Routes carry the bit as well where somebody reads it.
-    let mut is_bit = vec![false; mapping.routes.len()];
-    let mut bits: Vec<Holder> = edges
-        .iter()
-        .zip(&mapping.via)
-        .filter(|(edge, _)| matches!(edge.port, Port::In3 | Port::Condition))
-        .filter_map(|(_, via)| *via)
-        .collect();
-    while let Some(holder) = bits.pop() {
-        if let Holder::Route(route) = holder
-            && !std::mem::replace(&mut is_bit[route], true)
-        {
-            bits.push(mapping.routes[route].from);
-        }
-    }
-    let mut contexts = Vec::new();
-    for (number, node) in body.nodes.iter().enumerate() {
-        let own = spot((number, Holder::Producer));
-        let of = |port: Port| -> Option<(Source, Bit)> {
-            let mut found =
-                edges.iter().zip(&mapping.via).filter(|(e, _)| e.to == number && e.port == port);
-            let (edge, via) = found.next()?;
-            let at = own.cycle + u64::from(edge.distance) * ii;
-            Some(read((edge.from, (*via)?), own.pe, at, edge.distance))
-        };
-        let word = |operand: Operand, port: Port| match operand {
-            Operand::None | Operand::Carried(_) => Source::None,
-            Operand::Node { .. } => of(port).map_or(Source::None, |(source, _)| source),
-            Operand::Global(number) => Source::Global(number as u8),
-            Operand::Immediate(value) => Source::Immediate(value),
-        };
-        let bit = |is_there: bool, port: Port| match is_there {
-            true => of(port).map_or(Bit::None, |(_, bit)| bit),
-            false => Bit::None,
-        };
-        contexts.push(Placed {
-            pe: own.pe as u16,
-            slot: (own.cycle % ii) as u16,
-            context: Context {
-                op: node.op,
-                options: node.options,
-                in1: word(node.in1, Port::In1),
-                in2: word(node.in2, Port::In2),
-                in3: bit(node.in3.is_some(), Port::In3),
-                memory: node.memory,
-                control: Control {
-                    stage: (own.cycle / ii) as u16,
-                    ahead: node.ahead,
-                    initial: node.initial.map(|global| global as u8),
-                    keep: ring_of.get(&(number, Holder::Producer)).copied(),
-                    export: node.export.map(|global| global as u8),
-                    condition: bit(node.condition.is_some(), Port::Condition),
-                },
-            },
-            line: how.line(node.span),
-        });
-    }
-    for (number, route) in mapping.routes.iter().enumerate().filter(|(n, _)| is_used[*n]) {
-        let value = &body.nodes[route.value];
-        let (in1, in3) = read((route.value, route.from), route.spot.pe, route.spot.cycle, 0);
-        contexts.push(Placed {
-            pe: route.spot.pe as u16,
-            slot: (route.spot.cycle % ii) as u16,
-            context: Context {
-                op: Opcode::Pass,
-                options: Default::default(),
-                in1,
-                in2: Source::None,
-                in3: if is_bit[number] { in3 } else { Bit::None },
-                memory: Default::default(),
-                control: Control {
-                    stage: (route.spot.cycle / ii) as u16,
-                    ahead: value.ahead,
-                    initial: value.initial.map(|global| global as u8),
-                    keep: ring_of.get(&(route.value, Holder::Route(number))).copied(),
-                    export: None,
-                    condition: Bit::None,
-                },
-            },
-            line: how.line(value.span),
-        });
-    }
-    contexts.sort_by_key(|placed| (placed.pe, placed.slot));
-    // Nothing runs before the array starts.
-    let late =
-        contexts.iter().map(|p| p.context.control.ahead.saturating_sub(p.context.control.stage));
-    let late = late.max().unwrap_or(0);
-    for placed in &mut contexts {
-        placed.context.control.stage += late;
-    }
-    let package = Package {
-        name: how.name.to_string(),
-        array: how.number,
-        ii: mapping.ii as u16,
-        mii: outcome.mii.mii as u16,
-        rings: rings.into_iter().collect(),
-        contexts,
-    };
-    // Results that come in one cycle are found behind this.
-    let mut without = package.clone();
-    without.contexts.iter_mut().for_each(|placed| placed.context.control.export = None);
-    without.check(how.machine).is_ok().then_some(package)
 }
