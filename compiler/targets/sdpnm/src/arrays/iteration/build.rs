@@ -12,7 +12,7 @@ use nbcc_isa_sdpnm::Array;
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::accumulate;
-use super::body::{Body, Global, Node, Operand, Part};
+use super::body::{Body, Global, Node, Numbers, Operand, Part};
 use super::fuse;
 use super::lines;
 use super::pairs;
@@ -303,31 +303,7 @@ fn build_with(
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let is_chain = !builder.turning.is_empty();
     let Builder { mut body, mut accesses, least_trips, mut walks, counts, apart, .. } = builder;
-    fuse::shorten(&mut body);
-    let paired = pairs::run(&mut body);
-    let paired = paired.then(&accumulate::run(&mut body));
-    let interval = (terms.interval)(&body);
-    if is_chain && interval > 1 {
-        let mut other = body.clone();
-        accumulate::differ(&mut other);
-        if (terms.interval)(&other) < interval {
-            body = other;
-        }
-    }
-    let later = match terms.array.and_then(|array| reassociate::run(&body, array)) {
-        Some((shorter, later)) => {
-            body = shorter;
-            later
-        }
-        None => fuse::run(&mut body),
-    };
-    let numbers = paired.then(&later);
-    if (terms.interval)(&body) > 1 {
-        lines::run(&mut body);
-    }
-    if let Some(groups) = terms.groups {
-        spread::run(&mut body, groups);
-    }
+    let numbers = improve(&mut body, is_chain, terms);
     for access in &mut accesses {
         access.node = access.node.and_then(|node| numbers.nodes[node]);
     }
@@ -366,6 +342,36 @@ fn build_with(
         apart,
         walks,
     })
+}
+
+/// Makes fewer operations of those of a body, and shorter ways from one iteration to the next; the new numbers
+/// of what is left. `is_chain`: whether it counts the loops of a nest by walks.
+fn improve(body: &mut Body, is_chain: bool, terms: Terms<'_>) -> Numbers {
+    fuse::shorten(body);
+    let paired = pairs::run(body);
+    let paired = paired.then(&accumulate::run(body));
+    let interval = (terms.interval)(body);
+    if is_chain && interval > 1 {
+        let mut other = body.clone();
+        accumulate::differ(&mut other);
+        if (terms.interval)(&other) < interval {
+            *body = other;
+        }
+    }
+    let later = match terms.array.and_then(|array| reassociate::run(body, array)) {
+        Some((shorter, later)) => {
+            *body = shorter;
+            later
+        }
+        None => fuse::run(body),
+    };
+    if (terms.interval)(body) > 1 {
+        lines::run(body);
+    }
+    if let Some(groups) = terms.groups {
+        spread::run(body, groups);
+    }
+    paired.then(&later)
 }
 
 /// Operations in a chain at most: each is a level of the builder's recursion.

@@ -63,11 +63,11 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
     let iteration = func.add_param(header, Type::I32);
     let params = func.blocks[outer.header].params.clone();
     let mut first = vec![Builder::at(func, outer.preheader).i32(0)];
-    let Words { through, mut own, anew } = add_words(func, nest, header, &lanes, &mut first);
+    let mut words = add_words(func, nest, header, &lanes, &mut first);
     let mut names = Replacements::new();
     for (number, carried) in outside.iter().enumerate() {
         if let Carried::Through(other) = carried {
-            names.replace(params[number], through[other]);
+            names.replace(params[number], words.through[other]);
         }
     }
     func.blocks[outer.preheader].terminator =
@@ -91,7 +91,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
         _ => None,
     };
     let (mut before, mut handed) = (header, Vec::new());
-    for (number, (lane, anew)) in lanes.iter().zip(&anew).enumerate() {
+    for (number, lane) in lanes.iter().enumerate() {
         func.blocks[before].terminator =
             Some(Terminator::Jump(BlockCall { block: lane.block(outer.header), args: vec![] }));
         let mut b = Builder::at(func, before);
@@ -110,7 +110,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
                     let value = grown(&mut b, outer.entry_args[of], turn, step);
                     names.replace(lane.value(params[of]), value);
                 }
-                Carried::Own => names.replace(lane.value(params[of]), own[&of]),
+                Carried::Own => names.replace(lane.value(params[of]), words.own[&of]),
                 Carried::Through(_) | Carried::Unseen => {}
             }
         }
@@ -122,9 +122,9 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
             let new = match *carried {
                 _ if inner_iteration == Some(param) => iteration,
                 Carried::Grows(step) => grown(&mut b, entry, counters.column, step),
-                Carried::Through(_) => through[&of],
-                Carried::Own => b.value(Op::Select(counters.first, entry, anew[&of])),
-                Carried::Unseen => anew[&of],
+                Carried::Through(_) => words.through[&of],
+                Carried::Own => b.value(Op::Select(counters.first, entry, words.anew[number][&of])),
+                Carried::Unseen => words.anew[number][&of],
             };
             names.replace(param, new);
         }
@@ -134,26 +134,9 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
         if !returns {
             continue;
         }
-        // Behind the inner loop what follows runs, or not.
-        let join = func.add_block();
-        func.blocks[join].span = inner.span;
-        let ended =
-            BlockCall { block: lane.block(inner.exit.block), args: lane.values(&inner.exit.args) };
-        let mut skipped: Vec<Value> = own.values().copied().collect();
-        let mut left: Vec<Value> = own.keys().map(|&of| lane.value(outer.back_args[of])).collect();
-        for value in own.values_mut() {
-            *value = func.add_param(join, func.ty(*value));
-        }
-        if number + 1 == lanes.len() {
-            skipped.extend(&nothing);
-            left.extend(lane.values(&behind));
-            handed = behind.iter().map(|&value| func.add_param(join, func.ty(value))).collect();
-        }
-        let skip = BlockCall { block: join, args: skipped };
-        func.blocks[before].terminator = Some(Terminator::Branch(counters.last, ended, skip));
-        func.blocks[lane.block(outer.latch)].terminator =
-            Some(Terminator::Jump(BlockCall { block: join, args: left }));
-        before = join;
+        let is_last = number + 1 == lanes.len();
+        let results = is_last.then_some((&nothing[..], &behind[..]));
+        (before, handed) = end_row(func, nest, lane, counters.last, &mut words.own, results);
     }
     let last = &lanes[lanes.len() - 1];
     let rename: BTreeMap<Value, Value> = match returns {
@@ -172,17 +155,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
         None => b.i32(total as i32),
     };
     let again = b.value(Op::Icmp(IntCond::Slt, more, end));
-    let mut next = vec![more];
-    for (number, carried) in outside.iter().enumerate() {
-        match *carried {
-            Carried::Own => next.push(own[&number]),
-            Carried::Through(other) => next.push(inner.back_args[other]),
-            Carried::Grows(_) | Carried::Unseen => {}
-        }
-    }
-    for (lane, anew) in lanes.iter().zip(&anew) {
-        next.extend(anew.keys().map(|&of| lane.value(inner.back_args[of])));
-    }
+    let next = [vec![more], next_words(nest, &lanes, &words)].concat();
     let back = BlockCall { block: header, args: next };
     let mut exit = outer.exit.clone();
     if returns {
@@ -260,6 +233,57 @@ fn add_words(
         words.anew.push(anew);
     }
     words
+}
+
+/// Behind the inner loop what follows it in the outer one runs where a row ends, or does not, and both meet in
+/// a new block, with what the outer loop hands on. `results`: with what is read behind the nest as well, and
+/// what that is as long as no row has ended. The block, and its parameters for those.
+fn end_row(
+    func: &mut Function,
+    nest: &Nest,
+    lane: &Lane,
+    ends: Value,
+    own: &mut BTreeMap<usize, Value>,
+    results: Option<(&[Value], &[Value])>,
+) -> (Block, Vec<Value>) {
+    let Nest { outer, inner, .. } = nest;
+    let join = func.add_block();
+    func.blocks[join].span = inner.span;
+    let ended =
+        BlockCall { block: lane.block(inner.exit.block), args: lane.values(&inner.exit.args) };
+    let mut skipped: Vec<Value> = own.values().copied().collect();
+    let mut left: Vec<Value> = own.keys().map(|&of| lane.value(outer.back_args[of])).collect();
+    for value in own.values_mut() {
+        *value = func.add_param(join, func.ty(*value));
+    }
+    let mut handed = Vec::new();
+    if let Some((nothing, behind)) = results {
+        skipped.extend(nothing);
+        left.extend(lane.values(behind));
+        handed.extend(behind.iter().map(|&value| func.add_param(join, func.ty(value))));
+    }
+    let skip = BlockCall { block: join, args: skipped };
+    func.blocks[lane.block(inner.latch)].terminator = Some(Terminator::Branch(ends, ended, skip));
+    func.blocks[lane.block(outer.latch)].terminator =
+        Some(Terminator::Jump(BlockCall { block: join, args: left }));
+    (join, handed)
+}
+
+/// What the loop that is made hands to its next iteration, beside what counts.
+fn next_words(nest: &Nest, lanes: &[Lane], words: &Words) -> Vec<Value> {
+    let back_args = &nest.inner.back_args;
+    let mut next = Vec::new();
+    for (number, carried) in nest.outside.iter().enumerate() {
+        match *carried {
+            Carried::Own => next.push(words.own[&number]),
+            Carried::Through(other) => next.push(back_args[other]),
+            Carried::Grows(_) | Carried::Unseen => {}
+        }
+    }
+    for (lane, anew) in lanes.iter().zip(&words.anew) {
+        next.extend(anew.keys().map(|&of| lane.value(back_args[of])));
+    }
+    next
 }
 
 /// What the source calls the inner loop, or the outer one.

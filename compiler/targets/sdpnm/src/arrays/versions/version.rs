@@ -188,8 +188,15 @@ pub fn add(
         args.push(result(&mut b, *value, outcome, used.array, last));
     }
     b.jump(join, args);
+    meet(func, shape, built, join, &own);
+    if instead.is_none() {
+        again::sink(func, shape, on_core);
+    }
+}
 
-    // Both meet behind the loop.
+/// Lets both versions meet in a block behind the loop, in which what the loop leaves is that of either;
+/// `own` are the blocks of the array's.
+fn meet(func: &mut Function, shape: &Shape, built: &Built, join: Block, own: &[Block]) {
     let mut replacements = BTreeMap::new();
     for (value, _) in &built.results {
         let ty = func.ty(*value);
@@ -223,9 +230,6 @@ pub fn add(
                 *way = BlockCall { block: join, args: values.clone() };
             }
         }
-    }
-    if instead.is_none() {
-        again::sink(func, shape, on_core);
     }
 }
 
