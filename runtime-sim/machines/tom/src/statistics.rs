@@ -144,6 +144,10 @@ const TIMED: &[Definition] = &[
     row("energy.dram_access", "pJ", "Row buffers read and written, with the vias."),
 ];
 
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
 /// The statistics of the launches of a program that were counted and measured.
 pub fn collect(
     machine: &Machine,
@@ -152,7 +156,6 @@ pub fn collect(
     m: &Measures,
 ) -> Statistics {
     let mut out = Statistics::new(DEFINITIONS);
-    let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
     let cycles = m.cycles;
     let instructions = counters.instructions();
     let sms = u64::from(machine.sms());
@@ -180,49 +183,7 @@ pub fn collect(
     for stall in Stall::ALL {
         out.set(stall.key(), m.stalls[stall as usize]);
     }
-    let offload = m.offload();
-    out.set("offload.considered", offload.considered);
-    out.set("offload.instances", offload.instances);
-    for why in Refusal::ALL {
-        out.set(why.key(), offload.refused[why as usize]);
-    }
-    out.set("offload.instructions", m.stack_instructions);
-    out.set("offload.share", ratio(m.stack_instructions, instructions));
-    out.set("offload.away_cycles", offload.away_cycles);
-    out.set("offload.flush_cycles", offload.flush_cycles);
-    out.set("offload.invalidated", offload.invalidated);
-    out.set("offload.bytes", offload.did.bytes);
-    let list = |of: &dyn Fn(&CandidateCounts) -> u64| {
-        Value::List(m.candidates.iter().map(|counts| of(counts).into()).collect())
-    };
-    let lines = &program.code.lines;
-    let line = |at: usize| lines.line(at).map_or(0, |(_, place)| u64::from(place.line));
-    let markers = program.code.text.iter().enumerate().filter_map(|(at, inst)| match inst.op {
-        Op::Region { number } => Some((number, line(at))),
-        _ => None,
-    });
-    let mut begins: Vec<(u32, u64)> = markers.collect();
-    begins.sort_unstable();
-    let begins = begins.into_iter().map(|(_, line)| line.into()).collect();
-    out.set("candidate.line", Value::List(begins));
-    out.set("candidate.considered", list(&|c| c.considered));
-    out.set("candidate.instances", list(&|c| c.instances));
-    for (key, why) in [
-        ("candidate.refused_learning", Refusal::Learning),
-        ("candidate.refused_condition", Refusal::Condition),
-        ("candidate.refused_channel", Refusal::Channel),
-        ("candidate.refused_warps", Refusal::Warps),
-    ] {
-        out.set(key, list(&|c| c.refused[why as usize]));
-    }
-    out.set("candidate.instructions", list(&|c| c.did.instructions));
-    out.set("candidate.away_cycles", list(&|c| c.away_cycles));
-    out.set("candidate.stayed_cycles", list(&|c| c.stayed_cycles));
-    let bits =
-        |[low, high]: [u32; 2]| Value::List(vec![u64::from(low).into(), u64::from(high).into()]);
-    out.set("map.bits", m.bits.map_or(Value::None, bits));
-    out.set("map.one_stack_share", ratio(offload.one_stack, offload.instances));
-    out.set("map.learn_cycles", m.learn_cycles);
+    offloading(program, instructions, m, &mut out);
     out.set("occupancy.blocks", u64::from(m.occupancy.0));
     out.set("occupancy.limit", m.occupancy.1);
     let room = cycles * active * u64::from(machine.sm.warps);
@@ -287,6 +248,53 @@ pub fn collect(
     }
     out.set("energy_pj", ledger.total());
     out
+}
+
+/// What candidates did, together and one by one, and where the learnt mapping puts memory.
+fn offloading(program: &Program, instructions: u64, m: &Measures, out: &mut Statistics) {
+    let offload = m.offload();
+    out.set("offload.considered", offload.considered);
+    out.set("offload.instances", offload.instances);
+    for why in Refusal::ALL {
+        out.set(why.key(), offload.refused[why as usize]);
+    }
+    out.set("offload.instructions", m.stack_instructions);
+    out.set("offload.share", ratio(m.stack_instructions, instructions));
+    out.set("offload.away_cycles", offload.away_cycles);
+    out.set("offload.flush_cycles", offload.flush_cycles);
+    out.set("offload.invalidated", offload.invalidated);
+    out.set("offload.bytes", offload.did.bytes);
+    let list = |of: &dyn Fn(&CandidateCounts) -> u64| {
+        Value::List(m.candidates.iter().map(|counts| of(counts).into()).collect())
+    };
+    let lines = &program.code.lines;
+    let line = |at: usize| lines.line(at).map_or(0, |(_, place)| u64::from(place.line));
+    let markers = program.code.text.iter().enumerate().filter_map(|(at, inst)| match inst.op {
+        Op::Region { number } => Some((number, line(at))),
+        _ => None,
+    });
+    let mut begins: Vec<(u32, u64)> = markers.collect();
+    begins.sort_unstable();
+    let begins = begins.into_iter().map(|(_, line)| line.into()).collect();
+    out.set("candidate.line", Value::List(begins));
+    out.set("candidate.considered", list(&|c| c.considered));
+    out.set("candidate.instances", list(&|c| c.instances));
+    for (key, why) in [
+        ("candidate.refused_learning", Refusal::Learning),
+        ("candidate.refused_condition", Refusal::Condition),
+        ("candidate.refused_channel", Refusal::Channel),
+        ("candidate.refused_warps", Refusal::Warps),
+    ] {
+        out.set(key, list(&|c| c.refused[why as usize]));
+    }
+    out.set("candidate.instructions", list(&|c| c.did.instructions));
+    out.set("candidate.away_cycles", list(&|c| c.away_cycles));
+    out.set("candidate.stayed_cycles", list(&|c| c.stayed_cycles));
+    let bits =
+        |[low, high]: [u32; 2]| Value::List(vec![u64::from(low).into(), u64::from(high).into()]);
+    out.set("map.bits", m.bits.map_or(Value::None, bits));
+    out.set("map.one_stack_share", ratio(offload.one_stack, offload.instances));
+    out.set("map.learn_cycles", m.learn_cycles);
 }
 
 /// Energy of the unit of a warp's instruction, in pJ.

@@ -136,6 +136,59 @@ fn access_memory(
             let sources = [*src0, *src1, *src2, *src3];
             store_wide(warp, spaces, *space, &addresses, act, sources)?;
         }
+        Op::Atom { .. }
+        | Op::Red { .. }
+        | Op::AtomWide { .. }
+        | Op::RedWide { .. }
+        | Op::AtomCas { .. }
+        | Op::AtomCasWide { .. } => atomic(warp, op, act, spaces)?,
+        Op::IsSpace { space, dst, src } => {
+            let addresses = warp.wide(*src);
+            let value = lanes_of(act).fold(0, |mask, lane| {
+                let (found, address) = access::resolve(addresses[lane]);
+                let holds = match space {
+                    Space::Generic => true,
+                    Space::Const => found == Space::Global && spaces.memory.is_read_only(address),
+                    Space::Global => found == Space::Global && !spaces.memory.is_read_only(address),
+                    other => found == *other,
+                };
+                mask | Mask::from(holds) << lane
+            });
+            warp.set_predicate(*dst, act, value);
+        }
+        Op::Vprintf { dst, format, arguments } => {
+            let (formats, arguments) = (warp.wide(*format), warp.wide(*arguments));
+            let mut value = [0; LANES];
+            for lane in lanes_of(act) {
+                let count = printf::print(spaces, lane, formats[lane], arguments[lane], output)
+                    .map_err(|kind| (lane, kind))?;
+                value[lane] = count;
+            }
+            warp.set_word(*dst, act, &value);
+        }
+        Op::AssertFail { message, file, line, function } => {
+            let lane = first(act);
+            let [message, file, function] = [message, file, function].map(|reg| {
+                let address = warp.wide(*reg)[lane];
+                let text = spaces.text(lane, address).unwrap_or_else(|_| b"?".to_vec());
+                String::from_utf8_lossy(&text).into_owned()
+            });
+            let line = warp.word(*line)[lane];
+            return Err((lane, FaultKind::Assertion { message, file, line, function }));
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Executes an atomic operation.
+fn atomic(
+    warp: &mut Warp,
+    op: &Op<PhysReg>,
+    act: Mask,
+    spaces: &mut Spaces<'_>,
+) -> Result<(), LaneFault> {
+    match op {
         Op::Atom { op, ty, space, dst, base, offset, src, .. } => {
             let old = change(warp, spaces, (*op, *ty, *space), base, offset.0, act, *src)?;
             warp.set_word(*dst, act, &truncate(&old));
@@ -190,43 +243,9 @@ fn access_memory(
             })?;
             warp.set_wide(*dst, act, &old);
         }
-        Op::IsSpace { space, dst, src } => {
-            let addresses = warp.wide(*src);
-            let value = lanes_of(act).fold(0, |mask, lane| {
-                let (found, address) = access::resolve(addresses[lane]);
-                let holds = match space {
-                    Space::Generic => true,
-                    Space::Const => found == Space::Global && spaces.memory.is_read_only(address),
-                    Space::Global => found == Space::Global && !spaces.memory.is_read_only(address),
-                    other => found == *other,
-                };
-                mask | Mask::from(holds) << lane
-            });
-            warp.set_predicate(*dst, act, value);
-        }
-        Op::Vprintf { dst, format, arguments } => {
-            let (formats, arguments) = (warp.wide(*format), warp.wide(*arguments));
-            let mut value = [0; LANES];
-            for lane in lanes_of(act) {
-                let count = printf::print(spaces, lane, formats[lane], arguments[lane], output)
-                    .map_err(|kind| (lane, kind))?;
-                value[lane] = count;
-            }
-            warp.set_word(*dst, act, &value);
-        }
-        Op::AssertFail { message, file, line, function } => {
-            let lane = first(act);
-            let [message, file, function] = [message, file, function].map(|reg| {
-                let address = warp.wide(*reg)[lane];
-                let text = spaces.text(lane, address).unwrap_or_else(|_| b"?".to_vec());
-                String::from_utf8_lossy(&text).into_owned()
-            });
-            let line = warp.word(*line)[lane];
-            return Err((lane, FaultKind::Assertion { message, file, line, function }));
-        }
-        _ => return Ok(false),
+        op => panic!("`{op}` is no atomic operation"),
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Executes a load with its addresses.
