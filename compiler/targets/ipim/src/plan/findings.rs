@@ -62,6 +62,11 @@ pub enum FindingKind {
         /// Points of a block.
         points: u32,
     },
+    /// The values of a Tuple are reduced in parts, each by Funcs of their own.
+    ReducedByValue {
+        /// How many it has.
+        values: usize,
+    },
     /// Other dimensions come first, and are distributed, than in the source.
     Reordered {
         /// The Func.
@@ -143,6 +148,11 @@ impl Finding {
                 .text(" blocks of ")
                 .value("Points", points)
                 .text(", which are combined then"),
+            FindingKind::ReducedByValue { values } => Message::of("the ")
+                .value("Values", values)
+                .text(" values of ")
+                .value("Func", &self.about)
+                .text(" are reduced in parts, one by one"),
             FindingKind::Reordered { along, .. } => Message::of_value("Func", &self.about)
                 .text(" is distributed along ")
                 .value("Along", along.join(" and ")),
@@ -180,6 +190,7 @@ impl Finding {
             FindingKind::NotRepeated => ("inline", "NotRepeated", Missed),
             FindingKind::NotDistributed { .. } => ("distribute", "NotDistributed", Missed),
             FindingKind::ScannedByParts { .. } => ("distribute", "ScannedByParts", Analysis),
+            FindingKind::ReducedByValue { .. } => ("distribute", "ReducedByValue", Analysis),
             FindingKind::Reordered { .. } => ("distribute", "Reordered", Analysis),
             FindingKind::TileRounded { .. } => ("distribute", "TileRounded", Missed),
             FindingKind::NotAllStaged => ("distribute", "NotAllStaged", Missed),

@@ -26,6 +26,7 @@ mod jam;
 mod kept;
 mod layouts;
 mod limits;
+mod maker;
 mod modes;
 mod moved;
 mod nests;
@@ -46,6 +47,7 @@ mod storage;
 mod tables;
 mod tiling;
 mod traffic;
+mod tuples;
 mod verdict;
 mod windows;
 

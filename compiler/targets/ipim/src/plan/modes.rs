@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, IndexForm, Interval};
-use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline};
+use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline, Update};
 
 use super::access::{Access, Source, accesses};
 use super::copies::{in_parts, most_copied};
@@ -204,6 +204,45 @@ pub struct Reduction {
     pub op: BinaryOp,
 }
 
+/// Whether an expression is value `k` of a Func where an update of it writes.
+pub(super) fn is_own(
+    pipeline: &Pipeline,
+    (func, k): (Func, usize),
+    update: &Update,
+    e: Expr,
+) -> bool {
+    match &pipeline.exprs[e].kind {
+        ExprKind::Call(callee, value, args) => {
+            *callee == func && *value as usize == k && same(pipeline, args, &update.args)
+        }
+        _ => false,
+    }
+}
+
+/// How an update combines value `k` of its Func with what it contributes at a point, and that; `None` where
+/// it does anything else, or the order of contributions matters.
+pub(super) fn combined(
+    pipeline: &Pipeline,
+    func: Func,
+    update: &Update,
+    k: usize,
+) -> Option<(BinaryOp, Expr)> {
+    let ty = pipeline.funcs[func].types[k];
+    let ExprKind::Binary(op, x, y) = pipeline.exprs[update.values[k]].kind else { return None };
+    let value = match [x, y].map(|e| is_own(pipeline, (func, k), update, e)) {
+        [true, _] => y,
+        [false, true] => x,
+        _ => return None,
+    };
+    let exact = match op {
+        BinaryOp::Add => !ty.is_float() && ty != ElementType::Bool,
+        BinaryOp::Min | BinaryOp::Max => true,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
+        _ => false,
+    };
+    exact.then_some((op, value))
+}
+
 /// Finds out whether update `k` of a Func is `f(args) = f(args) op e`, with an `op` for which the
 /// order of contributions does not matter, over a reduction domain. Adds the rewritten expressions to
 /// the pipeline.
@@ -214,22 +253,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     if data.types.len() != 1 {
         return None;
     }
-    let ty = data.types[0];
-    let ExprKind::Binary(op, x, y) = pipeline.exprs[update.values[0]].kind else { return None };
-    let own = |e: Expr| matches!(&pipeline.exprs[e].kind, ExprKind::Call(f, 0, args) if *f == func && same(pipeline, args, &update.args));
-    let value = if own(x) {
-        y
-    } else if own(y) {
-        x
-    } else {
-        return None;
-    };
-    let exact = match op {
-        BinaryOp::Add => !ty.is_float() && ty != ElementType::Bool,
-        BinaryOp::Min | BinaryOp::Max => true,
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
-        _ => false,
-    };
+    let (op, value) = combined(pipeline, func, &update, 0)?;
     let predicates = pipeline.rdoms[rdom].predicates.clone();
     let mut roots = update.args.clone();
     roots.push(value);
@@ -245,7 +269,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     }
     along.sort_unstable();
     along.dedup();
-    if !exact || !along.iter().all(|&d| update.is_pure_dim(pipeline, d as usize)) {
+    if !along.iter().all(|&d| update.is_pure_dim(pipeline, d as usize)) {
         return None;
     }
     let variables = pipeline.rdoms[rdom].dims.len() as u32;

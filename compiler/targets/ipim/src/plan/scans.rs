@@ -6,10 +6,11 @@
 use nbcc_base::Span;
 use nbcc_stages::bounds::{Bounds, FuncBounds, Interval, StageLoops};
 use nbcc_stages::{
-    BinaryOp, CompareOp, Definition, ElementType, Expr, ExprKind, Func, FuncData, Literal,
-    Pipeline, Progression, RDom, RDomData, Schedule, Simplifier, Update, Walker,
+    BinaryOp, CompareOp, Definition, ElementType, Expr, ExprKind, Func, Literal, Pipeline,
+    Progression, RDom, Simplifier, Walker,
 };
 
+use super::maker::Maker;
 use super::{Finding, FindingKind};
 
 /// Shorter scans stay as they are.
@@ -131,14 +132,14 @@ impl Scan {
     fn divide(&self, pipeline: &mut Pipeline, bounds: &mut Bounds) -> [Func; 4] {
         let (block, blocks) = (i64::from(self.block()), i64::from(self.blocks()));
         let name = pipeline.funcs[self.func].name.clone();
-        let mut make = Maker { pipeline, simplifier: Simplifier::default(), span: self.span };
+        let make = &mut Maker { pipeline, simplifier: Simplifier::default(), span: self.span };
         let (d0, d1) = (make.dim(0), make.dim(1));
         let identity = identity(self.op, self.ty).expect("an associative operation");
         let identity = make.make(ExprKind::Literal(identity), self.ty);
 
         let ahead = make.scaled(d1, block, 0);
         let number = make.int(BinaryOp::Add, ahead, d0);
-        let value = self.element(&mut make, d0, identity);
+        let value = self.element(make, d0, identity);
         let elements = make.func(format!("{name}.elements"), &["number"], self.ty, value);
         let value = make.make(ExprKind::Call(elements, 0, vec![number]), self.ty);
         let parts = make.func(format!("{name}.parts"), &["i", "part"], self.ty, value);
@@ -146,7 +147,7 @@ impl Scan {
         let at = make.make(ExprKind::RVar(along, 0), ElementType::I32);
         let before = make.scaled(at, 1, -1);
         let [before, own] = [before, at].map(|at| ExprKind::Call(parts, 0, vec![at, d1]));
-        let value = make.combined(self, before, own);
+        let value = self.combined(make, before, own);
         make.update(parts, vec![at, d1], value, along);
 
         let end = make.number(block - 1);
@@ -158,7 +159,7 @@ impl Scan {
         let at = make.make(ExprKind::RVar(over, 0), ElementType::I32);
         let before = make.scaled(at, 1, -1);
         let [before, own] = [carried, ends].map(|func| ExprKind::Call(func, 0, vec![before]));
-        let value = make.combined(self, before, own);
+        let value = self.combined(make, before, own);
         make.update(carried, vec![at], value, over);
 
         // The element before the scan is number 0.
@@ -172,7 +173,7 @@ impl Scan {
         let within = make.int(BinaryOp::Mod, inside, size);
         let before = ExprKind::Call(carried, 0, vec![part]);
         let own = ExprKind::Call(parts, 0, vec![within, part]);
-        let value = make.combined(self, before, own);
+        let value = self.combined(make, before, own);
         let [begun, over] =
             [(zero, number), (number, last)].map(|(a, b)| make.compare(CompareOp::Le, a, b));
         let here = make.make(ExprKind::Binary(BinaryOp::And, begun, over), ElementType::Bool);
@@ -211,6 +212,12 @@ impl Scan {
         let counted = make.make(ExprKind::Select(is_first, begins, rest), self.ty);
         let counts = make.compare(CompareOp::Le, number, last);
         make.make(ExprKind::Select(counts, counted, identity), self.ty)
+    }
+
+    /// What the operation makes of two elements.
+    fn combined(&self, make: &mut Maker<'_>, before: ExprKind, own: ExprKind) -> Expr {
+        let [before, own] = [before, own].map(|kind| make.make(kind, self.ty));
+        make.make(ExprKind::Binary(self.op, before, own), self.ty)
     }
 
     /// What is combined at point `t`.
@@ -269,89 +276,4 @@ fn identity(op: BinaryOp, ty: ElementType) -> Option<Literal> {
         BinaryOp::Or | BinaryOp::Xor => 0,
         _ => return None,
     }))
-}
-
-/// Makes what a pipeline consists of.
-struct Maker<'a> {
-    pipeline: &'a mut Pipeline,
-    simplifier: Simplifier,
-    span: Span,
-}
-
-impl Maker<'_> {
-    fn make(&mut self, kind: ExprKind, ty: ElementType) -> Expr {
-        self.simplifier.make(self.pipeline, kind, ty, self.span)
-    }
-
-    fn number(&mut self, value: i64) -> Expr {
-        self.make(ExprKind::Literal(Literal::Int(value)), ElementType::I32)
-    }
-
-    fn dim(&mut self, d: u32) -> Expr {
-        self.make(ExprKind::Dim(d), ElementType::I32)
-    }
-
-    fn int(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Expr {
-        self.make(ExprKind::Binary(op, a, b), ElementType::I32)
-    }
-
-    fn compare(&mut self, op: CompareOp, a: Expr, b: Expr) -> Expr {
-        self.make(ExprKind::Compare(op, a, b), ElementType::Bool)
-    }
-
-    /// `factor * expr + offset`.
-    fn scaled(&mut self, expr: Expr, factor: i64, offset: i64) -> Expr {
-        let [factor, offset] = [factor, offset].map(|n| self.number(n));
-        let product = self.int(BinaryOp::Mul, expr, factor);
-        self.int(BinaryOp::Add, product, offset)
-    }
-
-    /// What the operation of a scan makes of two elements.
-    fn combined(&mut self, scan: &Scan, before: ExprKind, own: ExprKind) -> Expr {
-        let [before, own] = [before, own].map(|kind| self.make(kind, scan.ty));
-        self.make(ExprKind::Binary(scan.op, before, own), scan.ty)
-    }
-
-    /// An expression with others in place of some that it consists of.
-    fn substituted(&mut self, root: Expr, instead: impl Fn(&ExprKind) -> Option<Expr>) -> Expr {
-        let mut new = std::collections::BTreeMap::new();
-        for expr in Walker::once(self.pipeline, [root]) {
-            let data = self.pipeline.exprs[expr].clone();
-            let made = instead(&data.kind).unwrap_or_else(|| {
-                let kind = data.kind.map_operands(|operand| new[&operand]);
-                self.simplifier.make(self.pipeline, kind, data.ty, data.span)
-            });
-            new.insert(expr, made);
-        }
-        new[&root]
-    }
-
-    fn func(&mut self, name: String, vars: &[&str], ty: ElementType, value: Expr) -> Func {
-        self.pipeline.funcs.push(FuncData {
-            name,
-            vars: vars.iter().map(ToString::to_string).collect(),
-            types: vec![ty],
-            pure: Some(Definition { values: vec![value], span: self.span }),
-            updates: vec![],
-            schedule: Schedule::default(),
-            span: self.span,
-        })
-    }
-
-    fn rdom(&mut self, name: String, min: i64, extent: i64) -> RDom {
-        let dims = vec![(self.number(min), self.number(extent))];
-        self.pipeline.rdoms.push(RDomData { name, dims, predicates: vec![], span: self.span })
-    }
-
-    fn update(&mut self, func: Func, args: Vec<Expr>, value: Expr, rdom: RDom) {
-        let (rdom, span) = (Some(rdom), self.span);
-        let schedule = Schedule::default();
-        self.pipeline.funcs[func].updates.push(Update {
-            args,
-            values: vec![value],
-            rdom,
-            schedule,
-            span,
-        });
-    }
 }

@@ -9,10 +9,11 @@ use nbcc_stages::{
     Definition, ElementType, Expr, ExprKind, Func, FuncData, Pipeline, Schedule, Update, Walker,
 };
 
+use super::Finding;
 use super::order::{both, free_in};
 
-/// The pipeline with such Funcs split, and its bounds. `None` where there is none.
-pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)> {
+/// The pipeline with such Funcs split, its bounds, and nothing to say of it. `None` where there is none.
+pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds, Vec<Finding>)> {
     let needed: Vec<(Func, Vec<usize>)> = bounds
         .needed(pipeline)
         .map(|(func, of)| (func, runs(pipeline, func, &of.region)))
@@ -32,7 +33,7 @@ pub fn split(pipeline: &Pipeline, bounds: &Bounds) -> Option<(Pipeline, Bounds)>
     }
     let (pipeline, mut bounds) = split;
     bounds.order = order;
-    Some((pipeline, bounds))
+    Some((pipeline, bounds, vec![]))
 }
 
 /// The first update of each run of updates that have a free dimension in common, or none at all. One
@@ -139,7 +140,7 @@ pub(super) fn at_point(pipeline: &mut Pipeline, func: Func, value: usize, span: 
 }
 
 /// In place of an update that another Func makes: every element stays as it is.
-fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) -> Update {
+pub(super) fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) -> Update {
     let span = update.span;
     let values = (0..update.values.len()).map(|v| at_point(pipeline, func, v, span)).collect();
     let args = dims(pipeline, func, span);

@@ -23,6 +23,7 @@ use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::prepared::{Prepared, reductions};
 use super::scans::by_parts;
 use super::split::split;
+use super::tuples::by_value;
 use super::windows::parts_in_scratchpad;
 use super::{
     Border, BufferId, BufferPlan, Finding, FindingKind, Outside, Parts, Plan, ReduceStep,
@@ -57,15 +58,16 @@ pub fn make_plan(
         }
         best = other;
     };
-    let scanned = by_parts(&pipeline, &bounds);
-    let (last, bounds_of_last) =
-        scanned.as_ref().map_or((&pipeline, &bounds), |(scanned, bounds, _)| (scanned, bounds));
-    let apart = split(last, bounds_of_last);
-    if let Some((scanned, bounds, findings)) = &scanned {
-        try_other(scanned, bounds, findings.clone());
-    }
-    if let Some((apart, bounds)) = &apart {
-        try_other(apart, bounds, scanned.map_or(vec![], |(.., findings)| findings));
+    let rewrites = [by_parts, by_value, split];
+    let mut last: Option<(Pipeline, Bounds, Vec<Finding>)> = None;
+    for rewrite in rewrites {
+        let (so_far, bounds_so_far) =
+            last.as_ref().map_or((&pipeline, &bounds), |(pipeline, bounds, _)| (pipeline, bounds));
+        let Some((other, bounds, findings)) = rewrite(so_far, bounds_so_far) else { continue };
+        let before = last.take().map_or(vec![], |(.., findings)| findings);
+        let findings: Vec<Finding> = before.into_iter().chain(findings).collect();
+        try_other(&other, &bounds, findings.clone());
+        last = Some((other, bounds, findings));
     }
     best
 }
