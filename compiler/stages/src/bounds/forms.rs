@@ -5,6 +5,7 @@
 //! variable repeat with the least common multiple of their divisors, apart from a constant: a sum
 //! of them takes its extremes within the first or the last period.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::Expr;
@@ -34,6 +35,9 @@ const MAX_PERIOD: i64 = 64;
 pub(super) struct Floors {
     list: Vec<(Affine, i64)>,
     numbers: BTreeMap<(Affine, i64), u32>,
+    /// What parts of sums were found to be between two values of their variable: expressions that differ by
+    /// constants have the same parts.
+    extremes: RefCell<BTreeMap<(Part, i64, i64), Option<(i128, i128)>>>,
 }
 
 impl Floors {
@@ -127,15 +131,22 @@ impl Floors {
         let mut range = (i128::from(form.constant), i128::from(form.constant));
         for (var, part) in parts {
             let interval = env.interval(var);
-            let (low, high) = part.extremes(interval.min.into(), interval.max.into())?;
+            let (low, high) = self.extremes(part, interval.min.into(), interval.max.into())?;
             range = (range.0 + low, range.1 + high);
         }
         Some(range)
     }
+
+    /// The extremes of a part between two values of its variable.
+    fn extremes(&self, part: Part, first: i64, last: i64) -> Option<(i128, i128)> {
+        let mut known = self.extremes.borrow_mut();
+        let found = known.entry((part, first, last));
+        *found.or_insert_with_key(|(part, ..)| part.extremes(first, last))
+    }
 }
 
 /// What a form holds of one variable `v`: `linear * v + sum of c * floor((a * v + b) / d)`.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
     linear: i64,
     /// `(c, a, b, d)`.

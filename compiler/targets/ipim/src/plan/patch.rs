@@ -18,6 +18,7 @@ use nbcc_stages::{Expr, ExprKind, Func, Walker};
 use super::access::{Access, Source, Spread, spread, varies_along_x};
 use super::copies::{Follows, finds_owners, follows};
 use super::corner::{Corner, Ends, Units, fit};
+use super::forms::Asked;
 use super::grid::used;
 use super::inner::{InnerIndex, InnerParts, inner_parts};
 use super::modes::TiledAccess;
@@ -227,37 +228,59 @@ impl Planner<'_> {
                 alike.entry(varies).or_default().insert(arg);
             }
         }
+        let mut found = BTreeMap::new();
+        for (varies, args) in alike {
+            let args: Vec<Expr> = args.into_iter().collect();
+            let asked = Asked {
+                region: shape.region.clone(),
+                origin: shape.tiles.origin,
+                tile: shape.tiles.tile.map(i64::from),
+                rdom: shape.rdom.clone(),
+                args: args.clone(),
+                only,
+            };
+            let differ = if only.is_some() { [false; 2] } else { varies };
+            let known =
+                plan.forms.ends(asked, || self.ends_of(shape, &args, (varies, differ), only));
+            found.extend(args.into_iter().zip(known.iter().cloned()));
+        }
+        found
+    }
+
+    /// The ends of coordinates that depend on the same axes.
+    fn ends_of(
+        &self,
+        shape: &NestShape,
+        args: &[Expr],
+        (varies, differ): ([bool; 2], [bool; 2]),
+        only: Option<[u32; 2]>,
+    ) -> Vec<Ends> {
+        let plan = &self.plan;
         let params = ParamValues::new();
         let mut evaluator = Evaluator::new(&plan.pipeline, &plan.extents.inputs, &params);
         let mut rvars = BTreeMap::new();
         if let Some((rdom, intervals)) = &shape.rdom {
             rvars.extend((0u32..).zip(intervals).map(|(n, &i)| ((*rdom, n), i)));
         }
-        let mut found = BTreeMap::new();
-        for (varies, args) in alike {
-            let mut list: Vec<Vec<Option<(i64, i64)>>> = vec![vec![]; args.len()];
-            let differ = if only.is_some() { [false; 2] } else { varies };
-            let all = Ends::over(tiles, differ, |tile| {
-                let tile = only.unwrap_or(tile);
-                let mut env = Env { dims: shape.region.clone(), rvars: rvars.clone() };
-                for k in (0..2.min(env.dims.len())).filter(|&k| varies[k]) {
-                    env.dims[k] = shape.of_tile(k, tile[k]);
-                }
-                let empty = env.dims.iter().any(|interval| interval.is_empty());
-                let forms = args.iter().map(|&arg| form_ends(plan.forms[arg].as_ref()?, &env));
-                let forms: Vec<_> = forms.collect();
-                let unknown = || args.iter().zip(&forms).filter(|(_, form)| form.is_none());
-                let values = evaluator.ranges(unknown().map(|(&arg, _)| arg), &env);
-                for ((list, &arg), form) in list.iter_mut().zip(&args).zip(forms) {
-                    let ends = form.unwrap_or_else(|| values.range(arg).ints());
-                    list.push((!empty).then_some(ends));
-                }
-                None
-            });
-            let made = args.into_iter().zip(list);
-            found.extend(made.map(|(arg, ends)| (arg, Ends { ends, ..all.clone() })));
-        }
-        found
+        let mut list: Vec<Vec<Option<(i64, i64)>>> = vec![vec![]; args.len()];
+        let all = Ends::over(tiles_of(shape), differ, |tile| {
+            let tile = only.unwrap_or(tile);
+            let mut env = Env { dims: shape.region.clone(), rvars: rvars.clone() };
+            for k in (0..2.min(env.dims.len())).filter(|&k| varies[k]) {
+                env.dims[k] = shape.of_tile(k, tile[k]);
+            }
+            let empty = env.dims.iter().any(|interval| interval.is_empty());
+            let forms = args.iter().map(|&arg| form_ends(plan.forms[arg].as_ref()?, &env));
+            let forms: Vec<_> = forms.collect();
+            let unknown = || args.iter().zip(&forms).filter(|(_, form)| form.is_none());
+            let values = evaluator.ranges(unknown().map(|(&arg, _)| arg), &env);
+            for ((list, &arg), form) in list.iter_mut().zip(args).zip(forms) {
+                let ends = form.unwrap_or_else(|| values.range(arg).ints());
+                list.push((!empty).then_some(ends));
+            }
+            None
+        });
+        list.into_iter().map(|ends| Ends { ends, ..all.clone() }).collect()
     }
 
     /// The boxes in which tiles read what an access does, alone in its group.
