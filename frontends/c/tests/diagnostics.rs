@@ -340,6 +340,19 @@ fn slips_are_named_where_they_are() {
             "`;` between",
         ),
         ("int f(int n) { for (int i = 0; i < n) n--; return n; }", "E3050", ") n--", "`;` between"),
+        (
+            "void f(int n, int o[n])\n{\n#pragma nbcc aray(NPEA)\n\n    for (int i = 0; i < n; i++) o[i] = i;\n}",
+            "E3013",
+            "pragma nbcc aray(NPEA)",
+            "`#pragma nbcc aray ( NPEA )` is not known",
+        ),
+        ("int f(int n) { case 1: return n; }", "E3059", "1: return", "`case` outside of a switch"),
+        (
+            "static int g(int n) { return n; }\nint f(int n) { return g(n, n); }",
+            "E3054",
+            "g(n, n)",
+            "`g` takes 1 argument and is given 2",
+        ),
         ("struct s { int a; }\nint f(int n) { return n; }", "E3050", "}", "a `;` is missing"),
         (
             "struct s { int a; }\nstatic int f(int n) { return n; }",

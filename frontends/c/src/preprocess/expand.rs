@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use super::token::{self, Kind, Token};
@@ -189,8 +190,8 @@ impl Preprocessor<'_> {
             return Ok(Some(args));
         }
         let name = self.names.text(of.text);
-        let message =
-            format!("macro `{name}` takes {params} arguments and is given {}", args.len());
+        let takes = counted(params, "argument");
+        let message = format!("macro `{name}` takes {takes} and is given {}", args.len());
         let error = Diagnostic::error(&codes::MACRO, message).at(of.span, "used here");
         self.diagnostics.push(error.help("give an argument for each parameter"));
         Ok(None)

@@ -1,6 +1,7 @@
 //! Calls (C11, 6.5.2.2), and the functions of the library that are provided.
 
 use nbcc_base::Span;
+use nbcc_base::text::counted;
 
 use super::{Sema, Symbol};
 use crate::codes;
@@ -146,9 +147,10 @@ impl Sema<'_> {
     fn wrong_count(&mut self, number: usize, given: usize, span: Span) {
         let function = &self.functions[number];
         let (text, takes) = (self.name(function.name), function.params.len());
-        let message = format!("`{text}` takes {takes} arguments and is given {given}");
+        let takes = counted(takes, "argument");
+        let message = format!("`{text}` takes {takes} and is given {given}");
         let help = "give an argument for each parameter";
-        self.error(&codes::ARGUMENTS, span, message, format!("{given} arguments"), help);
+        self.error(&codes::ARGUMENTS, span, message, counted(given, "argument"), help);
     }
 
     /// An argument for which no declaration names a parameter, after the default promotions.

@@ -105,14 +105,14 @@ impl Sema<'_> {
             }
             ast::StmtKind::Break => {
                 if self.current.loops == 0 && self.current.switches.is_empty() {
-                    self.misplaced("break", "a loop or switch", span);
+                    self.misplaced("break", "a loop or switch", "leaves nothing", span);
                     return;
                 }
                 StmtKind::Break
             }
             ast::StmtKind::Continue => {
                 if self.current.loops == 0 {
-                    self.misplaced("continue", "a loop", span);
+                    self.misplaced("continue", "a loop", "leaves nothing", span);
                     return;
                 }
                 StmtKind::Continue
@@ -122,17 +122,17 @@ impl Sema<'_> {
             ast::StmtKind::StaticAssert(condition, text) => {
                 return self.static_assert(&condition, &text, span);
             }
-            ast::StmtKind::Pragma(text, inner) => {
-                self.pragma(text, &inner);
+            ast::StmtKind::Pragma(text, at, inner) => {
+                self.pragma(text, at, &inner);
                 return self.statement(*inner, out);
             }
         };
         out.push(Stmt { kind, span });
     }
 
-    fn misplaced(&mut self, word: &str, what: &str, span: Span) {
+    fn misplaced(&mut self, word: &str, what: &str, label: &str, span: Span) {
         let message = format!("`{word}` outside of {what}");
-        self.error(&codes::MISPLACED, span, message, "leaves nothing", "remove it");
+        self.error(&codes::MISPLACED, span, message, label, "remove it");
     }
 
     fn returned(&mut self, value: Option<ast::Expr>, span: Span) -> Option<Expr> {
@@ -247,7 +247,7 @@ impl Sema<'_> {
         let constant = self.constant(value)?;
         let span = value.span;
         let Some(switch) = self.current.switches.last() else {
-            self.misplaced("case", "a switch", span);
+            self.misplaced("case", "a switch", "is for no value", span);
             return None;
         };
         let int = switch.ty.and_then(|ty| self.types.as_int(ty))?;
@@ -268,7 +268,7 @@ impl Sema<'_> {
 
     fn default(&mut self, span: Span) -> Option<u32> {
         let Some(switch) = self.current.switches.last() else {
-            self.misplaced("default", "a switch", span);
+            self.misplaced("default", "a switch", "is for no value", span);
             return None;
         };
         if let Some((_, first)) = switch.default {
@@ -285,7 +285,7 @@ impl Sema<'_> {
     }
 
     /// `#pragma nbcc ...` before a statement.
-    fn pragma(&mut self, text: Name, inner: &ast::Stmt) {
+    fn pragma(&mut self, text: Name, at: Span, inner: &ast::Stmt) {
         let words = self.name(text).to_string();
         let words: Vec<&str> = words.split(' ').collect();
         let number = |text: &str| text.parse::<u32>().is_ok_and(|n| n > 0);
@@ -297,11 +297,11 @@ impl Sema<'_> {
         if !known {
             let message = format!("`#pragma nbcc {}` is not known", words.join(" "));
             let help = "there are array(NPEA|FPEA|SPEA|none), unroll(k) and ii(k)";
-            self.error(&codes::PRAGMA, inner.span, message, "before this", help);
+            self.error(&codes::PRAGMA, at, message, "not known", help);
             return;
         }
         let mut inner = inner;
-        while let ast::StmtKind::Pragma(_, next) = &inner.kind {
+        while let ast::StmtKind::Pragma(_, _, next) = &inner.kind {
             inner = next;
         }
         let is_loop = matches!(
@@ -353,7 +353,7 @@ fn has_label(stmt: &ast::Stmt) -> bool {
         ast::StmtKind::While(_, body)
         | ast::StmtKind::Do(body, _)
         | ast::StmtKind::For(_, _, _, body)
-        | ast::StmtKind::Pragma(_, body) => has_label(body),
+        | ast::StmtKind::Pragma(_, _, body) => has_label(body),
         _ => false,
     }
 }

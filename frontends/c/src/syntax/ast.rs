@@ -250,7 +250,8 @@ pub(crate) enum StmtKind {
     Return(Option<Expr>),
     Decl(Declaration),
     StaticAssert(Expr, Vec<u8>),
-    Pragma(Name, Box<Stmt>),
+    /// The words behind `#pragma nbcc`, where they stand, and what they are for.
+    Pragma(Name, Span, Box<Stmt>),
 }
 
 /// A declaration outside of functions.

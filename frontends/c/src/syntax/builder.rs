@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
             | StmtKind::Switch(_, s)
             | StmtKind::Case(_, s)
             | StmtKind::Default(s)
-            | StmtKind::Pragma(_, s) => s.depth,
+            | StmtKind::Pragma(_, _, s) => s.depth,
             StmtKind::Block(list) => list.iter().map(|s| s.depth).max().unwrap_or(0),
             _ => 0,
         };
