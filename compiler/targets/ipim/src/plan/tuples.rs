@@ -4,7 +4,7 @@
 //! the number of the first point that has it, then what else is taken from there.
 
 use nbcc_base::Span;
-use nbcc_stages::bounds::{Bounds, FuncBounds, Interval, StageLoops};
+use nbcc_stages::bounds::{Bounds, Interval, StageLoops};
 use nbcc_stages::{
     BinaryOp, CompareOp, Definition, ElementType, Expr, ExprKind, Func, FuncData, Literal,
     Pipeline, RDom, Schedule, Simplifier, Update, Walker, are_loops_named,
@@ -55,6 +55,7 @@ impl Form {
             tiled == 0 || (0..tiled).any(|d| !update.is_pure_dim(pipeline, d))
         };
         if data.types.len() < 2
+            || data.pure.is_none()
             || !data.updates.iter().any(in_one_place)
             || are_loops_named(pipeline, func)
         {
@@ -209,7 +210,7 @@ impl Best {
         let args = &data.updates[0].args;
         let point = dims(pipeline, func, self.span);
         let make = &mut Maker { pipeline, simplifier: Simplifier::default(), span: self.span };
-        let mut parts = Parts { data: &data, of_func: &of_func, rdom: self.rdom, made: vec![] };
+        let mut parts = Parts { data: &data, rdom: self.rdom, made: vec![] };
 
         let (key, ty) = (self.new[self.key], data.types[self.key]);
         let worst = make.make(ExprKind::Literal(worst(self.op, ty)), ty);
@@ -321,7 +322,6 @@ fn is_computed(pipeline: &Pipeline, root: Expr) -> bool {
 /// Reductions over the domain of a Tuple's update that write where it does.
 struct Parts<'a> {
     data: &'a FuncData,
-    of_func: &'a FuncBounds,
     rdom: RDom,
     made: Vec<Func>,
 }
@@ -335,7 +335,6 @@ impl Parts<'_> {
         init: Expr,
         (op, own): (BinaryOp, Expr),
     ) -> Func {
-        debug_assert_eq!(self.of_func.region.len(), self.data.vars.len());
         let ty = make.pipeline.ty(own);
         let vars: Vec<&str> = self.data.vars.iter().map(String::as_str).collect();
         let func = make.func(format!("{}.{name}", self.data.name), &vars, ty, init);
