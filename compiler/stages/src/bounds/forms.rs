@@ -30,6 +30,9 @@ pub(super) type Form = Linear<Term>;
 /// Sums of quotients whose divisors have a greater common multiple are bounded term by term.
 const MAX_PERIOD: i64 = 64;
 
+/// A part of a sum, and the first and last value of its variable.
+type Between = (Part, i64, i64);
+
 /// The quotients that some forms hold, each once: an affine numerator and a divisor of at least 2.
 #[derive(Debug, Default)]
 pub(super) struct Floors {
@@ -37,7 +40,7 @@ pub(super) struct Floors {
     numbers: BTreeMap<(Affine, i64), u32>,
     /// What parts of sums were found to be between two values of their variable: expressions that differ by
     /// constants have the same parts.
-    extremes: RefCell<BTreeMap<(Part, i64, i64), Option<(i128, i128)>>>,
+    extremes: RefCell<BTreeMap<Between, Option<(i128, i128)>>>,
 }
 
 impl Floors {
