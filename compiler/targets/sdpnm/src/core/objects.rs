@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{Function, Mem, Module, Object, Storage};
+use nbcc_ir::{Function, InterfaceParam, Mem, MemData, Module, Object, Storage};
 use nbcc_isa::Signature;
 use nbcc_isa::container::Data;
 use nbcc_isa_sdpnm::Machine;
@@ -42,6 +42,17 @@ pub struct Objects {
     pub slots: std::ops::Range<u32>,
 }
 
+/// The parameters of a function.
+fn parameters(func: &Function) -> impl Iterator<Item = &InterfaceParam> {
+    func.interface.iter().flat_map(|interface| &interface.params)
+}
+
+/// The number of the parameter that is an array.
+fn parameter(func: &Function, mem: Mem) -> Option<usize> {
+    let is_it = |param: &InterfaceParam| param.array.as_ref().is_some_and(|array| array.mem == mem);
+    parameters(func).position(is_it)
+}
+
 /// Gives every object of a function its place.
 ///
 /// # Errors
@@ -68,7 +79,7 @@ pub fn place(
     };
     // Module objects with contents come first, since the binary has them in one piece.
     let mut shared: BTreeMap<Object, u32> = BTreeMap::new();
-    let used = |mem: &nbcc_ir::MemData| match mem.storage {
+    let used = |mem: &MemData| match mem.storage {
         Storage::Object(object) => Some(object),
         _ => None,
     };
@@ -89,13 +100,7 @@ pub fn place(
     }
     let first = take(0)?;
     let (offsets, end) = argument_offsets(signature);
-    let interface = func.interface.iter().flat_map(|interface| &interface.params);
-    let argument = |wanted: Mem| {
-        let is_it = |param: &nbcc_ir::InterfaceParam| {
-            param.array.as_ref().is_some_and(|array| array.mem == wanted)
-        };
-        interface.clone().position(is_it).map(|number| Place::Argument(offsets[number]))
-    };
+    let argument = |mem| parameter(func, mem).map(|number| Place::Argument(offsets[number]));
     for (mem, data) in &func.mems {
         let size = |count: u64| count * u64::from(data.element.bytes());
         objects.places[mem] = match data.storage {
@@ -116,16 +121,36 @@ pub fn place(
             }
         };
     }
-    // What has a home is reached there, and its first contents come from the memory.
+    give_homes(&mut objects, module, func, machine, arrays)?;
+    let last = take(0)?;
+    objects.frame.zeroed = Area { address: first, bytes: last - first };
+    let scalars = parameters(func).zip(&offsets).filter(|(param, _)| param.array.is_none());
+    objects.scalars = scalars.map(|(_, &offset)| offset).collect();
+    let rank = func.mems.values().map(|mem| mem.extents.len()).max().unwrap_or(0) as u32;
+    objects.traps = end;
+    let slots = end.saturating_add(rank.saturating_mul(4)).saturating_add(7) & !7;
+    if slots > PAGE / 2 {
+        return Err("its parameters take too much of the frame".into());
+    }
+    objects.slots = slots..MAX_FRAME;
+    objects.frame.frame = Area { address: take(PAGE.into())?, bytes: PAGE };
+    Ok(objects)
+}
+
+/// What has a home is reached there, and its first contents come from the memory.
+fn give_homes(
+    objects: &mut Objects,
+    module: &Module,
+    func: &Function,
+    machine: &Machine,
+    arrays: &Arrays,
+) -> Result<(), String> {
     let mut ends: BTreeMap<u8, u32> = BTreeMap::new();
     for &(mem, array) in &arrays.homes {
         let data = &func.mems[mem];
         let bytes = match data.storage {
             Storage::Param => {
-                let is_it = |param: &nbcc_ir::InterfaceParam| {
-                    param.array.as_ref().is_some_and(|array| array.mem == mem)
-                };
-                let number = interface.clone().position(is_it).unwrap_or(0) as u32;
+                let number = parameter(func, mem).unwrap_or(0) as u32;
                 objects.homes.push(Home { array, what: Homed::Parameter(number) });
                 continue;
             }
@@ -152,17 +177,5 @@ pub fn place(
         what: Homed::Twin { of, filled },
     };
     objects.homes.extend(arrays.twins.iter().map(twin));
-    let last = take(0)?;
-    objects.frame.zeroed = Area { address: first, bytes: last - first };
-    let scalars = interface.clone().zip(&offsets).filter(|(param, _)| param.array.is_none());
-    objects.scalars = scalars.map(|(_, &offset)| offset).collect();
-    let rank = func.mems.values().map(|mem| mem.extents.len()).max().unwrap_or(0) as u32;
-    objects.traps = end;
-    let slots = end.saturating_add(rank.saturating_mul(4)).saturating_add(7) & !7;
-    if slots > PAGE / 2 {
-        return Err("its parameters take too much of the frame".into());
-    }
-    objects.slots = slots..MAX_FRAME;
-    objects.frame.frame = Area { address: take(PAGE.into())?, bytes: PAGE };
-    Ok(objects)
+    Ok(())
 }
