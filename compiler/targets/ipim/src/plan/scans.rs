@@ -260,7 +260,7 @@ fn operands(pipeline: &Pipeline, op: BinaryOp, root: Expr) -> Option<Vec<Expr>> 
 }
 
 /// What changes nothing under an operation that is associative and commutative, whatever the order.
-fn identity(op: BinaryOp, ty: ElementType) -> Option<Literal> {
+pub(super) fn identity(op: BinaryOp, ty: ElementType) -> Option<Literal> {
     if ty.is_float() {
         return None;
     }

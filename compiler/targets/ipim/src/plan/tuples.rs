@@ -12,6 +12,7 @@ use nbcc_stages::{
 
 use super::maker::Maker;
 use super::modes::{combined, is_own, same};
+use super::scans::identity;
 use super::split::{dims, unchanged};
 use super::{Finding, FindingKind};
 
@@ -213,7 +214,7 @@ impl Best {
         let mut parts = Parts { data: &data, rdom: self.rdom, made: vec![] };
 
         let (key, ty) = (self.new[self.key], data.types[self.key]);
-        let worst = make.make(ExprKind::Literal(worst(self.op, ty)), ty);
+        let worst = make.make(ExprKind::Literal(worst(self.combination(), ty)), ty);
         let counted = self.comparable(make, key, worst, ty);
         let keys = parts.make(make, "best", worst, (self.combination(), counted));
 
@@ -301,15 +302,10 @@ impl Best {
     }
 }
 
-/// The key that no other is worse than.
-fn worst(op: CompareOp, ty: ElementType) -> Literal {
-    let is_less = op == CompareOp::Lt;
-    if ty.is_float() {
-        let sign = if is_less { 1.0 } else { -1.0 };
-        return Literal::Float((sign * f32::INFINITY).to_bits());
-    }
-    let (least, greatest) = ty.integer_range();
-    Literal::Int(if is_less { greatest } else { least })
+/// The key that no other is worse than, where the better of two is what `op` makes of them.
+fn worst(op: BinaryOp, ty: ElementType) -> Literal {
+    let infinite = if op == BinaryOp::Min { f32::INFINITY } else { f32::NEG_INFINITY };
+    identity(op, ty).unwrap_or(Literal::Float(infinite.to_bits()))
 }
 
 /// Whether an expression reads no image.
