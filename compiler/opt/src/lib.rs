@@ -14,6 +14,7 @@ mod effects;
 pub mod fold;
 pub mod licm;
 mod loop_info;
+pub mod lower_switch;
 pub mod params;
 pub mod promote;
 pub mod ranges;
@@ -35,6 +36,7 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("cse", cse::run),
     ("dce", dce::run),
     ("licm", licm::run),
+    ("lower-switch", lower_switch::run),
     ("strength", strength::run),
     ("params", params::run),
     ("ranges", ranges::run),

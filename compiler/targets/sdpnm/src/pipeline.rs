@@ -6,7 +6,9 @@ use nbcc_base::{Diagnostic, Failed, Span};
 use nbcc_ir::{Block, Function};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
-use nbcc_opt::{cse, dce, fold, licm, params, ranges, rotate, simplify_cfg, trip_counts};
+use nbcc_opt::{
+    cse, dce, fold, licm, lower_switch, params, ranges, rotate, simplify_cfg, trip_counts,
+};
 use nbcc_opt::{unreachable, widen};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
@@ -44,6 +46,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
     ),
     optional("cse", "compute equal values once", OptLevel::O1, run_cse, &[]),
     optional("dce", "remove what nothing uses", OptLevel::O1, run_clean, &[]),
+    optional(
+        "lower-switch",
+        "make branches of switches in loops, which arrays predicate",
+        OptLevel::O1,
+        run_lower_switch,
+        &[],
+    ),
     optional(
         "count",
         "test loops at their end, count them in words, and how often they run",
@@ -120,6 +129,13 @@ fn run_cse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 
 fn run_clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     each(state, &[dce::run, params::run, dce::run])
+}
+
+fn run_lower_switch(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    match state.mapper.is_some() {
+        true => each(state, &[lower_switch::run, fold::run, simplify_cfg::run]),
+        false => Ok(()),
+    }
 }
 
 fn run_count(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

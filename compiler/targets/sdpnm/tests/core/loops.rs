@@ -88,7 +88,7 @@ fn condition(rng: &mut Rng, depth: u32) -> String {
 fn statement(rng: &mut Rng, depth: u32) -> String {
     let depth_of_value = 1 + rng.below(2) as u32;
     let value = expression(rng, depth_of_value);
-    match rng.below(10) {
+    match rng.below(11) {
         0 => {
             let products = (0..2 + rng.below(4)).map(|tap| {
                 let sign = pick(rng, &["+", "+", "-"]);
@@ -114,6 +114,14 @@ fn statement(rng: &mut Rng, depth: u32) -> String {
             format!("if ({}) {{ {then} }}", condition(rng, 0))
         }
         6 => format!("{} += {value};", element(rng)),
+        7 if depth > 0 => {
+            let arms = (0..5 + rng.below(5)).map(|case| {
+                let end = pick(rng, &["break;", "break;", ""]);
+                format!("case {case}: {} {end} ", statement(rng, 0))
+            });
+            let arms: String = arms.collect();
+            format!("switch ({value} & 7) {{ {arms}default: {} }}", statement(rng, 0))
+        }
         _ => format!("{} = {value};", element(rng)),
     }
 }

@@ -44,6 +44,11 @@ fn other_spellings_of_loops_run_on_arrays() {
         "for (int i = 0; i < n; i++) { uint32_t v = a0[i] * a0[i], r = 0, bit = 1u << 30;
          while (bit) { if (v >= r + bit) { v -= r + bit; r = (r >> 1) + bit; } else r >>= 1; bit >>= 2; }
          a1[i] = r; }",
+        "for (int i = 0; i < n; i++) switch (a0[i] & 7) { case 0: a1[i] = n; break; case 1: s++; case 2: a1[i] = s;
+         break; case 3: s ^= a0[i]; break; case 5: continue; case 6: a1[i] = a0[i] * n; default: s--; }",
+        "int to = 0; for (int i = 0; i < n; i++) switch (to) { case 0: if (a0[i] < 9) to = 1; else if (a0[i] > 99) to = 4;
+         break; case 1: to = a0[i] & 3; break; case 2: s++; to = 0; break; case 3: to = a0[i] > n ? 2 : 4; break;
+         case 4: if (a0[i] == 5) to = 0; break; }",
     ] {
         assert!(!agreed(body).packages.is_empty(), "{body}");
     }

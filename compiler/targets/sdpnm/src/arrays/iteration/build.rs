@@ -106,6 +106,19 @@ pub struct Builder<'a> {
     pub(super) reuses: BTreeMap<usize, Reuse>,
     /// Objects of which nobody reads what is stored.
     unread: BTreeSet<Mem>,
+    /// How values that meet are chosen.
+    pub(super) meetings: Meetings,
+    /// Whether that makes a difference.
+    pub(super) differs: bool,
+}
+
+/// How values are chosen where many branches lead to few ways.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meetings {
+    /// By the condition under which each way is taken: what is carried goes through few choices.
+    ByWay,
+    /// Branch by branch: few operations, and conditions that depend on what is carried are not put together.
+    ByBranch,
 }
 
 /// How a loop is built.
@@ -213,7 +226,16 @@ pub fn build(
     terms: Terms<'_>,
 ) -> Building<Built> {
     let globals = terms.globals;
-    let build = |kept: usize| build_with(func, shape, facts, results, kept, terms);
+    let build = |kept: usize| {
+        let by = |meetings| build_with(func, shape, facts, results, (kept, meetings), terms);
+        let (built, differs) = by(Meetings::ByWay)?;
+        let other = differs.then(|| by(Meetings::ByBranch).ok()).flatten().map(|(built, _)| built);
+        let size = |built: &Built| (cost(built, &terms), built.body.nodes.len());
+        Building::Ok(match other {
+            Some(other) if size(&other) < size(&built) => other,
+            _ => built,
+        })
+    };
     let fits = |built: &Built| built.body.globals.len() <= globals;
     // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
     // halves may share one, so that more may be kept than there are registers.
@@ -233,15 +255,16 @@ pub fn build(
     Err(format!("it needs {used} global registers of {globals}"))
 }
 
-/// Builds the body of a loop. Loads from before it are kept in the first `kept` global registers.
+/// Builds the body of a loop, and says whether it would be another one if values that meet were chosen
+/// otherwise. Loads from before it are kept in the first `kept` global registers.
 fn build_with(
     func: &Function,
     shape: &Shape,
     facts: &Facts<'_>,
     results: &[Value],
-    kept: usize,
+    (kept, meetings): (usize, Meetings),
     terms: Terms<'_>,
-) -> Building<Built> {
+) -> Building<(Built, bool)> {
     let mut builder = Builder {
         func,
         shape,
@@ -267,6 +290,8 @@ fn build_with(
         signed_loads: &facts.signed_loads,
         reuses: BTreeMap::new(),
         unread: BTreeSet::new(),
+        meetings,
+        differs: false,
     };
     builder.collect_accesses()?;
     if let Some(most) = terms.reuse {
@@ -302,7 +327,8 @@ fn build_with(
     builder.order()?;
     let (limits, trips) = (builder.evolutions.limits(), builder.evolutions.trips());
     let is_chain = !builder.turning.is_empty();
-    let Builder { mut body, mut accesses, least_trips, mut walks, counts, apart, .. } = builder;
+    let Builder { mut body, mut accesses, least_trips, mut walks, counts, apart, differs, .. } =
+        builder;
     let numbers = improve(&mut body, is_chain, terms);
     for access in &mut accesses {
         access.node = access.node.and_then(|node| numbers.nodes[node]);
@@ -330,7 +356,7 @@ fn build_with(
             body.nodes.len()
         ));
     }
-    Ok(Built {
+    let built = Built {
         body,
         accesses,
         results: outcomes,
@@ -341,7 +367,8 @@ fn build_with(
         counts,
         apart,
         walks,
-    })
+    };
+    Ok((built, differs))
 }
 
 /// Makes fewer operations of those of a body, and shorter ways from one iteration to the next; the new numbers

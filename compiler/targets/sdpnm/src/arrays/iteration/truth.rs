@@ -7,7 +7,7 @@ use nbcc_ir::{Block, BlockCall, Terminator, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::body::{Global, Node, Operand};
-use super::build::{Builder, Building, Truth};
+use super::build::{Builder, Building, Meetings, Truth};
 use crate::narrow::Upper;
 
 /// Where a word comes from that is one of several.
@@ -27,6 +27,8 @@ struct Gates {
     words: BTreeMap<Value, Operand>,
     /// From where, as far as that was looked at.
     known: BTreeMap<Block, Option<Gate>>,
+    /// The words that branches let through, as far as they were made.
+    made: BTreeMap<Block, Operand>,
     /// How many branches decide.
     count: usize,
     /// Whether there is another way to choose.
@@ -274,7 +276,7 @@ impl Builder<'_> {
 
     /// One of several words where ways to a block meet: branch by branch, from the inside out (the gated form
     /// of Ottenstein, Ballance, MacCabe, "The program dependence web", PLDI 1990), or, where many branches lead to
-    /// few words, by the condition under which each way is taken.
+    /// few words, as [`Meetings`] says.
     pub(super) fn meeting(
         &mut self,
         block: Block,
@@ -284,12 +286,17 @@ impl Builder<'_> {
     ) -> Building<Operand> {
         let of: BTreeMap<Value, Operand> =
             args.iter().copied().zip(words.iter().copied()).collect();
-        let known = BTreeMap::new();
+        let (known, made) = (BTreeMap::new(), BTreeMap::new());
         let mut gates =
-            Gates { to: (block, number), words: of, known, count: 0, has_switch: false };
-        match self.gate(self.shape.header, &mut gates) {
+            Gates { to: (block, number), words: of, known, made, count: 0, has_switch: false };
+        let gate = self.gate(self.shape.header, &mut gates);
+        let is_deep = gates.count > args.len();
+        self.differs |= is_deep;
+        match gate {
             _ if gates.has_switch => self.refuse("`switch`"),
-            Some(gate) if gates.count <= args.len() => self.gated(gate, &gates),
+            Some(gate) if !is_deep || self.meetings == Meetings::ByBranch => {
+                self.gated(gate, &mut gates)
+            }
             _ => {
                 let ways = self.ways(block, number)?;
                 self.chosen(&ways, words)
@@ -328,16 +335,19 @@ impl Builder<'_> {
     }
 
     /// The word that a gate lets through.
-    fn gated(&mut self, gate: Gate, gates: &Gates) -> Building<Operand> {
+    fn gated(&mut self, gate: Gate, gates: &mut Gates) -> Building<Operand> {
         let from = match gate {
             Gate::Word(word) => return Ok(word),
             Gate::Branch(from) => from,
         };
+        if let Some(&made) = gates.made.get(&from) {
+            return Ok(made);
+        }
         let Terminator::Branch(cond, then, other) = self.func.terminator(from).clone() else {
             return self.refuse("a block that nothing leads to");
         };
         self.enter()?;
-        let along = |this: &mut Self, way: &BlockCall| {
+        let mut along = |this: &mut Self, way: &BlockCall| {
             let gate = match way.block == gates.to.0 {
                 true => {
                     gates.words.get(&way.args[gates.to.1 as usize]).map(|&word| Gate::Word(word))
@@ -352,7 +362,9 @@ impl Builder<'_> {
         let (then, other) = (along(self, &then)?, along(self, &other)?);
         let truth = self.truth(cond)?;
         self.depth -= 1;
-        Ok(self.choose(truth, then, other))
+        let word = self.choose(truth, then, other);
+        gates.made.insert(from, word);
+        Ok(word)
     }
 
     /// One of several words by the ways on which they come.
