@@ -1,5 +1,6 @@
 //! The SDPNM machine as a struct, read from a TOML file of `machines/`.
 
+use nbcc_isa::dram::Dram;
 use nbcc_isa::machine::{self, MachineError, Override, check_name, check_range};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ pub struct Machine {
     pub core: Core,
     /// The memory.
     pub memory: Memory,
+    /// A bank of it.
+    pub dram: Dram,
     /// What events cost.
     pub energy: Energy,
 }
@@ -75,8 +78,10 @@ pub struct Shared {
     pub kib: u32,
     /// Banks, of words of 4 bytes that go round.
     pub banks: u32,
-    /// Bytes a cycle that the loader moves between it and the memory.
+    /// Bytes a cycle that the loader and the host controller move between it and the memory.
     pub staging_bytes: u32,
+    /// The same of an array with banks beside it, of the kind SPEA.
+    pub beside_bytes: u32,
 }
 
 /// How long instructions of the core take, in cycles.
@@ -101,6 +106,8 @@ pub struct Memory {
     pub banks: u32,
     /// MiB of a bank.
     pub bank_mib: u32,
+    /// Bytes of a column, an access of a bank. Columns go round the banks.
+    pub access_bytes: u32,
 }
 
 /// What events cost, in picojoules.
@@ -115,6 +122,8 @@ pub struct Energy {
     pub core_divide_pj: f64,
     /// A bit between the dies.
     pub dram_bit_pj: f64,
+    /// A row of a bank that is opened.
+    pub dram_activate_pj: f64,
     /// An operation of a PE.
     pub pe_operation_pj: f64,
     /// What a product of two numbers of 16 bits takes beside.
@@ -217,6 +226,7 @@ impl Machine {
         check_range("shared.kib", self.shared.kib, 1, WINDOW_BYTES >> 10)?;
         check_range("shared.banks", self.shared.banks, 1, 256)?;
         check_range("shared.staging_bytes", self.shared.staging_bytes, 1, 1 << 16)?;
+        check_range("shared.beside_bytes", self.shared.beside_bytes, 1, 1 << 16)?;
         check_range("clock.mhz", self.clock.mhz, 1, 10_000)?;
         let core = &self.core;
         check_range("core.load_cycles", core.load_cycles, 1, 1000)?;
@@ -226,12 +236,15 @@ impl Machine {
         check_range("memory.banks", self.memory.banks, 2, 128)?;
         // Addresses have 32 bits, and the core's code has the first 16 MiB.
         check_range("memory.bank_mib", self.memory.bank_mib, 16, 31)?;
+        check_range("memory.access_bytes", self.memory.access_bytes, 4, 256)?;
+        self.dram.validate(1, self.memory.bank_mib << 20, self.memory.access_bytes)?;
         let energy = &self.energy;
         let events = [
             ("energy.core_instruction_pj", energy.core_instruction_pj),
             ("energy.core_multiply_pj", energy.core_multiply_pj),
             ("energy.core_divide_pj", energy.core_divide_pj),
             ("energy.dram_bit_pj", energy.dram_bit_pj),
+            ("energy.dram_activate_pj", energy.dram_activate_pj),
             ("energy.pe_operation_pj", energy.pe_operation_pj),
             ("energy.pe_multiply_pj", energy.pe_multiply_pj),
             ("energy.pe_link_pj", energy.pe_link_pj),

@@ -97,7 +97,7 @@ pub fn call(
     if let (Some(bits), Some(ty)) = (&mut returned.result, signature.result) {
         *bits &= u64::MAX >> (64 - 8 * ty.bytes());
     }
-    let Core { measures, arrays, trace, .. } = called.core;
+    let Core { measures, arrays, host, trace, .. } = called.core;
     let stalled = measures.stalled(program);
     let costs: Vec<Cost> = measures
         .issued
@@ -114,7 +114,7 @@ pub fn call(
     Ok(Ran {
         returned,
         instructions: measures.instructions(),
-        statistics: collect(program, &measures, &arrays),
+        statistics: collect(program, &measures, &arrays, &host),
         profile,
         trace,
     })

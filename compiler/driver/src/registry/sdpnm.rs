@@ -108,7 +108,7 @@ fn error(program: &CoreProgram, fault: Fault) -> RunError {
             RunError::Trap(trap, place)
         }
         Fault::Cycles { .. } => RunError::OutOfCycles(text, place),
-        Fault::Full { .. } => RunError::Refused(text),
+        Fault::Full { .. } | Fault::Banks { .. } => RunError::Refused(text),
         Fault::HostMemory { .. } => RunError::Memory(text),
         Fault::Access { .. }
         | Fault::Jump { .. }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use nbcc_base::{Diagnostic, Failed, Span};
-use nbcc_ir::{Block, Function};
+use nbcc_ir::{Block, Function, Mem};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{
@@ -18,7 +18,8 @@ use crate::arrays::facts::sources::Wishes;
 use crate::arrays::homes::forgotten;
 use crate::arrays::loops::collapse::MOST_OPERATIONS;
 use crate::arrays::loops::flatten::MOST_FOR_CORE;
-use crate::arrays::loops::{collapse, divisions, divisors, flatten, merge};
+use crate::arrays::loops::strips::Strips;
+use crate::arrays::loops::{collapse, divisions, divisors, flatten, merge, strips};
 use crate::arrays::reports::fates;
 use crate::arrays::reports::remarks;
 use crate::arrays::{self};
@@ -70,8 +71,16 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         &[],
     )
     .resuming(|_, _| true),
+    optional(
+        "strips",
+        "let loops go in strips through what is larger than a shared memory",
+        OptLevel::O1,
+        run_strips,
+        &[],
+    )
+    .resuming(Configuration::unrolls_as),
     optional("merge", "join loops that stand one behind the other", OptLevel::O1, run_merge, &[])
-        .resuming(Configuration::unrolls_as),
+        .resuming(Configuration::strips_as),
     optional("collapse", "make one loop of nests of loops", OptLevel::O1, run_collapse, &[])
         .resuming(Configuration::merges_as),
     optional(
@@ -167,6 +176,15 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
         ),
         false => Ok(()),
     }
+}
+
+fn run_strips(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    if state.mapper.is_some() {
+        let refused = &state.configuration.unstripped;
+        state.strips = strips::run(&mut state.module, state.func, &state.machine, refused);
+        state.arrays.windows = state.strips.iter().flat_map(|of| of.windows.clone()).collect();
+    }
+    Ok(())
 }
 
 fn run_merge(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
@@ -306,16 +324,53 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         };
         return Err(Stop::retry(new, Some(why)));
     }
+    // Strips are for arrays only.
+    let is_home = |mem: &Mem| state.arrays.homes.iter().any(|home| home.0 == *mem);
+    let in_vain = state
+        .strips
+        .iter()
+        .filter(|strips| !strips.windows.is_empty() && !strips.windows.iter().any(is_home));
+    let in_vain: Vec<Block> = in_vain.map(|strips| strips.header).collect();
+    if !in_vain.is_empty() {
+        let mut new = state.configuration.clone();
+        new.unstripped.extend(in_vain);
+        return Err(Stop::retry(new, None));
+    }
+    // The source has no loop over strips.
+    let strips = &state.strips;
+    state.decisions.retain(|d| !strips.iter().any(|strips| strips.over == d.header));
     let func = state.module.functions[state.func].name.clone();
     let about =
         remarks::About { function: &func, machine: &state.machine, mapper, sources: cx.sources };
     cx.remarks.extend(remarks::of(&state.decisions, about));
     cx.remarks.extend(fates::remarks(state, about));
+    cx.remarks.extend(state.strips.iter().map(|strips| in_strips(state, strips)));
     // Of the questions which version runs, loops around answer some.
     Ok(each(
         state,
         &[ranges::run, fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run],
     )?)
+}
+
+/// Says that a loop goes in strips.
+fn in_strips(state: &Compilation, strips: &Strips) -> Remark {
+    let func = &state.module.functions[state.func];
+    let names = strips.windows.iter().map(|&mem| func.mems[mem].name.split('.').next());
+    let names: Vec<&str> = names.flatten().collect();
+    let message = Message::of("this loop goes in strips of ")
+        .value("Each", strips.each)
+        .text(" of its ")
+        .value("Trips", strips.trips)
+        .text(match names.is_empty() {
+            true => " iterations, so that loops inside may be one with it",
+            false => " iterations, whose part of large arrays is moved to a shared memory before and back behind: ",
+        })
+        .value("Arrays", names.join(", "));
+    Remark {
+        kind: RemarkKind::Passed,
+        span: strips.span,
+        ..remark(state, "strips", "Strips", message)
+    }
 }
 
 fn run_divide(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

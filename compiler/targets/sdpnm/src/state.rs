@@ -12,6 +12,7 @@ use nbcc_pipeline::{Attempt, Dump, State};
 use crate::arrays::facts::sources::Sources;
 use crate::arrays::loops::collapse::{MOST_OPERATIONS, Made};
 use crate::arrays::loops::flatten::Unrolled;
+use crate::arrays::loops::strips::Strips;
 use crate::arrays::{Arrays, Decision};
 use crate::core::MachFunction;
 use crate::core::objects::Objects;
@@ -27,6 +28,8 @@ pub struct Configuration {
     pub rolled: BTreeSet<Block>,
     /// Those that are, since no array runs them either.
     pub unrolled: BTreeSet<Block>,
+    /// The headers of loops that do not go through their objects in strips.
+    pub unstripped: BTreeSet<Block>,
     /// Whether loops are merged.
     pub merges: bool,
     /// Whether nests are collapsed.
@@ -45,9 +48,14 @@ impl Configuration {
         self.rolled == other.rolled
     }
 
+    /// Whether the same is tried with strips.
+    pub fn strips_as(&self, other: &Configuration) -> bool {
+        self.unrolls_as(other) && self.unstripped == other.unstripped
+    }
+
     /// Whether the same is tried with loops that stand one behind the other.
     pub fn merges_as(&self, other: &Configuration) -> bool {
-        self.unrolls_as(other) && self.merges == other.merges && self.unmerged == other.unmerged
+        self.strips_as(other) && self.merges == other.merges && self.unmerged == other.unmerged
     }
 }
 
@@ -78,6 +86,8 @@ pub struct Compilation {
     pub configuration: Configuration,
     /// The loops that were unrolled inside of others.
     pub flattened: Vec<Unrolled>,
+    /// The loops that go through objects in strips.
+    pub strips: Vec<Strips>,
     /// The headers of loops that were made of two, with those of the two.
     pub merged: Vec<(Block, [Block; 2])>,
     /// The loops that were made of nests.
@@ -127,6 +137,7 @@ impl Compilation {
             configuration: Configuration {
                 rolled: BTreeSet::new(),
                 unrolled: BTreeSet::new(),
+                unstripped: BTreeSet::new(),
                 merges: true,
                 collapses: true,
                 operations: MOST_OPERATIONS,
@@ -134,6 +145,7 @@ impl Compilation {
                 uncollapsed: BTreeSet::new(),
             },
             flattened: Vec::new(),
+            strips: Vec::new(),
             merged: Vec::new(),
             collapsed: Vec::new(),
             sources,

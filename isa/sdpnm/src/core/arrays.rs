@@ -12,6 +12,9 @@
 //! array is a bit set of the homes in it that fitted, by their place in `.nbcc.homes`: code tests it and
 //! stays on the core where something is missing. [`PLACES`] has the address of each in the shared memory.
 //!
+//! What is larger than a shared memory goes through windows of it, stretch by stretch: the core asks the host
+//! controller ([`HOST`]) for the next one.
+//!
 //! Several arrays take parts of one loop: each begins at an iteration of its own ([`FIRST`]) on twins of
 //! the homes ([`Homed::Twin`](super::Homed::Twin)), and what they stored is copied to where the homes are
 //! ([`COPY`]). What global registers of all of them have in common is written once, to the page
@@ -52,6 +55,16 @@ pub const COPY: u32 = 0x84c;
 pub const GROUP: u32 = 0x000f_f000;
 /// Offset in [`GROUP`] of a word with a bit for each of these arrays.
 pub const MEMBERS: u32 = 0x800;
+/// The page of the host controller, which moves bytes between the memory and shared memories, while the core
+/// waits: two addresses as the core has them, then how many.
+pub const HOST: u32 = 0x000f_e000;
+/// Offset of the address from which on bytes are taken.
+pub const FROM: u32 = 0;
+/// Offset of the address to which they go.
+pub const TO: u32 = 4;
+/// Offset of the word whose writing moves so many, a shared memory full at most, after the end of each array that has
+/// some of them.
+pub const MOVE: u32 = 8;
 /// The window on the shared memory of array 0.
 pub const WINDOW: u32 = 0x0010_0000;
 /// From one window to the next.

@@ -1,6 +1,7 @@
 //! The core: what each instruction does (the RISC-V manual, chapters 2 and 7), and how long it takes.
 
 use nbcc_isa::{Imm, Instruction};
+use nbcc_isa_sdpnm::core::arrays::{CONTROL_BYTES, HOST};
 use nbcc_isa_sdpnm::core::memory::{BIAS, argument_offsets};
 use nbcc_isa_sdpnm::core::program::{FRAME_POINTER, REGISTERS, RETURN};
 use nbcc_isa_sdpnm::core::traps::TrapExtent;
@@ -8,6 +9,7 @@ use nbcc_isa_sdpnm::core::{CoreProgram, Inst, Latency, PhysReg, TrapKind};
 use nbcc_sim_engine::{Lane, Progress, Trace};
 
 use crate::arrays::{self, Arrays, Started};
+use crate::host::Host;
 use crate::measures::{Measures, cycles};
 use crate::memory::Memory;
 use crate::{Fault, Stopped};
@@ -30,16 +32,18 @@ pub struct Options<'a> {
 
 /// The core with its memory.
 pub struct Core<'a> {
-    program: &'a CoreProgram,
-    memory: Memory,
+    pub(crate) program: &'a CoreProgram,
+    pub(crate) memory: Memory,
     registers: [u32; REGISTERS as usize],
     /// The arrays that it starts.
     pub arrays: Arrays,
+    /// What moves bytes for it.
+    pub host: Host,
     /// The cycle in which the next instruction begins.
-    now: u64,
+    pub(crate) now: u64,
     max_cycles: u64,
-    /// The lane of each array in the timeline.
-    lanes: Vec<Lane>,
+    /// The lane of each array in the timeline, and behind them that of the host controller.
+    pub(crate) lanes: Vec<Lane>,
     /// What was measured so far.
     pub measures: Measures,
     /// The timeline, if one is kept.
@@ -60,6 +64,7 @@ impl<'a> Core<'a> {
             memory,
             registers: [0; REGISTERS as usize],
             arrays,
+            host: Host::new(&program.machine)?,
             now: 0,
             max_cycles: 0,
             lanes: Vec::new(),
@@ -123,6 +128,7 @@ impl<'a> Core<'a> {
             let arrays = 0..machine.arrays.kinds.len();
             let names = arrays.map(|array| machine.array_name(array));
             self.lanes = names.map(|name| trace.lane("arrays", &name)).collect();
+            self.lanes.push(trace.lane("memory", "moves"));
         }
         (self.now, self.max_cycles) = (0, options.max_cycles);
         self.registers = [0; REGISTERS as usize];
@@ -316,6 +322,11 @@ impl<'a> Core<'a> {
         bytes: [u8; N],
     ) -> Result<(), Fault> {
         let (before, limit) = (self.now, self.max_cycles);
+        if let Some(offset) = to.checked_sub(HOST).filter(|&offset| offset < CONTROL_BYTES) {
+            let done = self.ask_host(offset, &bytes);
+            self.measures.waited[at] += self.now - before;
+            return done.ok_or(Fault::Access { at: at as u32, address: to, bytes: N as u32 });
+        }
         let started = self.arrays.store(self.program, to, bytes, &mut self.now, limit);
         self.measures.waited[at] += self.now - before;
         match started {

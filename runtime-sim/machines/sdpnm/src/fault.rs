@@ -80,6 +80,12 @@ pub enum Fault {
         /// The bytes of the memory.
         bytes: u64,
     },
+    /// Banks that the DRAM model does not take.
+    #[error("the banks of the memory: {what}")]
+    Banks {
+        /// Why.
+        what: String,
+    },
     /// Data needs more memory than the host has.
     #[error("the machine's memory takes {bytes} bytes, for which the host has no memory")]
     HostMemory {
@@ -98,7 +104,10 @@ impl Fault {
             | Fault::Jump { at, .. }
             | Fault::Environment { at }
             | Fault::Package { at, .. } => Some(at),
-            Fault::Array { .. } | Fault::Full { .. } | Fault::HostMemory { .. } => None,
+            Fault::Array { .. }
+            | Fault::Full { .. }
+            | Fault::Banks { .. }
+            | Fault::HostMemory { .. } => None,
         }
     }
 }

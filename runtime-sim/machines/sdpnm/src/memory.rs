@@ -59,6 +59,13 @@ impl Memory {
         self.bytes.get(at..at.checked_add(bytes as usize)?)
     }
 
+    /// Writes as many bytes from an address on as there are.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Option<()> {
+        let at = address.wrapping_sub(DATA) as usize;
+        self.bytes.get_mut(at..at.checked_add(bytes.len())?)?.copy_from_slice(bytes);
+        Some(())
+    }
+
     /// As many bytes from an address on.
     #[inline]
     pub fn load<const N: usize>(&self, address: u32) -> Option<[u8; N]> {

@@ -2,10 +2,12 @@
 
 use nbcc_isa::Instruction;
 use nbcc_isa_sdpnm::core::{Category, CoreProgram, Inst, Latency, PhysReg};
+use nbcc_sim_dram::Command;
 use nbcc_sim_engine::statistics::row;
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 
 use crate::arrays::{self, Arrays};
+use crate::host::Host;
 use crate::measures::Measures;
 
 /// Every statistic of a run. Cycles are of the machine's one clock.
@@ -36,6 +38,7 @@ pub const DEFINITIONS: &[Definition] = &[
     row("stall.divide", "cycles", "For quotients and remainders."),
     row("stall.branch", "cycles", "For jumps and branches that were taken."),
     row("stall.array", "cycles", "For the end of arrays: by accesses to their pages and windows, and after the function's last instruction."),
+    row("stall.move", "cycles", "For what the host controller moves between the memory and shared memories."),
 
     row("branches.executed", "instructions", "Branches that depend on a condition."),
     row("branches.taken", "instructions", "Those that did not fall through."),
@@ -67,9 +70,21 @@ pub const DEFINITIONS: &[Definition] = &[
     row("communication.staged_bytes", "bytes", "Brought to shared memories before the call, and back after it."),
     row("communication.staging_cycles", "cycles", "That this takes at `shared.staging_bytes` a cycle; not among `cycles`."),
     row("communication.copied_bytes", "bytes", "From one shared memory to another one."),
+    row("communication.moves", "moves", "That the core asked the host controller for."),
+    row("communication.moved_in", "bytes", "That it moved from the memory to shared memories."),
+    row("communication.moved_out", "bytes", "The other way."),
     row("communication.core_loaded", "bytes", "By the core from windows and control pages of arrays."),
     row("communication.core_stored", "bytes", "As above."),
     row("communication.globals", "registers", "Global registers that the core read or wrote."),
+
+    row("dram.requests", "requests", "Columns of banks that moves asked for."),
+    row("dram.reads", "requests", "Of them, reads."),
+    row("dram.writes", "requests", "Of them, writes."),
+    row("dram.hits", "requests", "Found their row open. Hits, misses and conflicts sum to the requests."),
+    row("dram.misses", "requests", "Found their row buffer empty."),
+    row("dram.conflicts", "requests", "Found another row in it."),
+    row("dram.activates", "commands", "Rows opened."),
+    row("dram.refreshes", "commands", "Refreshes of banks that moves reached."),
 
     row("array.name", "-", "By array: its kind, with a number where there are several."),
     row("array.starts", "loops", "By array."),
@@ -98,7 +113,8 @@ pub const DEFINITIONS: &[Definition] = &[
     row("energy.core", "pJ", "`energy.core_instruction_pj` an instruction."),
     row("energy.multiplier", "pJ", "`energy.core_multiply_pj` a product."),
     row("energy.divider", "pJ", "`energy.core_divide_pj` a quotient or remainder."),
-    row("energy.dram_bits", "pJ", "`energy.dram_bit_pj` a bit that the core loaded or stored, or that was staged."),
+    row("energy.dram_bits", "pJ", "`energy.dram_bit_pj` a bit that the core loaded or stored, or that was staged or moved."),
+    row("energy.dram_activate", "pJ", "`energy.dram_activate_pj` a row that was opened for a move."),
     row("energy.pe_operations", "pJ", "`energy.pe_operation_pj` an operation or route."),
     row("energy.pe_products", "pJ", "`energy.pe_multiply_pj` a product."),
     row("energy.pe_links", "pJ", "`energy.pe_link_pj` an operand from another PE."),
@@ -106,7 +122,7 @@ pub const DEFINITIONS: &[Definition] = &[
     row("energy.pe_globals", "pJ", "`energy.pe_global_pj` a global register, read or written, by PEs or the core."),
     row("energy.pe_contexts", "pJ", "`energy.pe_context_pj` a context and iteration."),
     row("energy.pe_configuration", "pJ", "`energy.pe_configure_pj` a context that was loaded."),
-    row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged; two for one that was copied."),
+    row("energy.shared", "pJ", "`energy.shared_access_pj` an access to shared memory, of PEs, of the core, and a word that was staged or moved; two for one that was copied."),
 ];
 
 /// Bytes that an instruction loads, and that it stores.
@@ -123,7 +139,12 @@ fn bytes(inst: &Inst<PhysReg>) -> (u64, u64) {
 }
 
 /// The statistics of a run.
-pub fn collect(program: &CoreProgram, measures: &Measures, arrays: &Arrays) -> Statistics {
+pub fn collect(
+    program: &CoreProgram,
+    measures: &Measures,
+    arrays: &Arrays,
+    host: &Host,
+) -> Statistics {
     let machine = &program.machine;
     let stalled = measures.stalled(program);
     let text = || program.code.text.iter().zip(&measures.issued);
@@ -150,7 +171,12 @@ pub fn collect(program: &CoreProgram, measures: &Measures, arrays: &Arrays) -> S
     energy.add("core", instructions, machine.energy.core_instruction_pj);
     energy.add("multiplier", latency(Latency::Multiply), machine.energy.core_multiply_pj);
     energy.add("divider", latency(Latency::Divide), machine.energy.core_divide_pj);
-    energy.add("dram_bits", 8 * (loaded + stored), machine.energy.dram_bit_pj);
+    let moved = host.moved.read + host.moved.written;
+    let banks = host.banks();
+    let activates = banks.commands.of(Command::Activate);
+    energy.add("dram_bits", 8 * (loaded + stored + moved), machine.energy.dram_bit_pj);
+    energy.add("dram_activate", activates, machine.energy.dram_activate_pj);
+    energy.add("shared", moved.div_ceil(4), machine.energy.shared_access_pj);
 
     let mut out = Statistics::new(DEFINITIONS);
     arrays::statistics::collect(&mut out, &mut energy, program, arrays, measures.cycles);
@@ -177,7 +203,8 @@ pub fn collect(program: &CoreProgram, measures: &Measures, arrays: &Arrays) -> S
     out.set("stall.divide", stalls(&[Latency::Divide]));
     out.set("stall.branch", stalls(&[Latency::Branch, Latency::Jump]));
     out.set("utilisation.core", instructions as f64 / measures.cycles.max(1) as f64);
-    out.set("stall.array", waited + measures.drained);
+    out.set("stall.array", waited - host.moved.cycles + measures.drained);
+    out.set("stall.move", host.moved.cycles);
     out.set("branches.executed", latency(Latency::Branch));
     out.set("branches.taken", measures.taken.iter().sum::<u64>());
     out.set("memory.loads", latency(Latency::Load));
@@ -188,5 +215,17 @@ pub fn collect(program: &CoreProgram, measures: &Measures, arrays: &Arrays) -> S
     out.set("energy.multiplier", energy.of("multiplier"));
     out.set("energy.divider", energy.of("divider"));
     out.set("energy.dram_bits", energy.of("dram_bits"));
+    out.set("energy.dram_activate", energy.of("dram_activate"));
+    out.set("communication.moves", host.moved.moves);
+    out.set("communication.moved_in", host.moved.read);
+    out.set("communication.moved_out", host.moved.written);
+    out.set("dram.requests", banks.requests);
+    out.set("dram.reads", banks.reads);
+    out.set("dram.writes", banks.writes);
+    out.set("dram.hits", banks.hits);
+    out.set("dram.misses", banks.misses);
+    out.set("dram.conflicts", banks.conflicts);
+    out.set("dram.activates", activates);
+    out.set("dram.refreshes", banks.commands.of(Command::Refresh));
     out
 }

@@ -34,7 +34,8 @@ pub(super) fn array_for(
         _ => None,
     });
     let home = |mem: Mem| arrays.homes.iter().find(|home| home.0 == mem).map(|home| home.1);
-    let mut homes = mems.filter_map(home);
+    let touched = |arrays: &Arrays| mems.clone().any(|mem| arrays.windows.contains(&mem));
+    let mut homes = mems.clone().filter_map(home);
     match wishes.site {
         Some(Site::Array(kind)) => {
             let known = homes.find(|&array| kinds[usize::from(array)] == kind);
@@ -42,7 +43,10 @@ pub(super) fn array_for(
             known.or(first).ok_or_else(|| format!("the machine has no {}", kind.name()))
         }
         _ => {
-            let known = homes.next().or(filtering(machine));
+            // What comes through windows comes fastest to where the banks are.
+            let beside = kinds.iter().position(|&kind| kind == ArrayKind::Spea);
+            let beside = beside.filter(|_| touched(arrays)).map(|array| array as u8);
+            let known = homes.next().or(beside).or(filtering(machine));
             known.ok_or_else(|| "the machine has no array for filters".into())
         }
     }
@@ -85,17 +89,7 @@ pub(super) fn homes(
             machine.array_name(array.into())
         ));
     }
-    let bytes = |mem: Mem| -> Option<u64> {
-        let data = &function.mems[mem];
-        match data.storage {
-            Storage::Object(object) => Some(module.objects[object].size),
-            _ => {
-                let extents = data.fixed_extents()?;
-                let count = extents.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
-                Some(count.saturating_mul(data.element.bytes().into()))
-            }
-        }
-    };
+    let bytes = |mem: Mem| bytes_of(module, function, mem);
     let is_new = |mem: &&Mem| !arrays.homes.iter().any(|home| home.0 == **mem);
     let known = arrays.homes.iter().map(|home| home.0);
     let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
@@ -110,6 +104,19 @@ pub(super) fn homes(
         return Err("too many arrays are used by other loops".into());
     }
     Ok(wanted)
+}
+
+/// The bytes of an object, where they are known.
+pub fn bytes_of(module: &Module, func: &Function, mem: Mem) -> Option<u64> {
+    let data = &func.mems[mem];
+    match data.storage {
+        Storage::Object(object) => Some(module.objects[object].size),
+        _ => {
+            let extents = data.fixed_extents()?;
+            let count = extents.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
+            Some(count.saturating_mul(data.element.bytes().into()))
+        }
+    }
 }
 
 /// Gives the homes of a loop twins in the arrays that share it, as far as there is room in the table of

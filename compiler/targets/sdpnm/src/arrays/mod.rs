@@ -47,6 +47,8 @@ pub struct Arrays {
     pub packages: Vec<Package>,
     /// The memory objects that live in a shared memory, and in which array's.
     pub homes: Vec<(Mem, u8)>,
+    /// The windows on objects that are too large for one.
+    pub windows: BTreeSet<Mem>,
     /// What has a twin: its place among the homes, the other array, whether its contents are there too.
     pub twins: BTreeMap<(u32, u8), bool>,
 }

@@ -21,6 +21,7 @@ mod parts;
 mod places;
 mod pragmas;
 mod spellings;
+mod strips;
 mod sums;
 mod thresholds;
 mod units;

@@ -226,6 +226,27 @@ impl Arrays {
         self.traffic.staging_cycles += u64::from(cycles);
     }
 
+    /// The array in whose window an address lies.
+    pub(crate) fn array_at(&self, address: u32) -> Option<usize> {
+        match self.place(address)? {
+            Place::Window(array, _) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The first cycle in which an array is idle.
+    pub(crate) fn idle(&self, array: usize) -> u64 {
+        self.arrays[array].until
+    }
+
+    /// Writes bytes to a window; `None` where it has no room for them.
+    pub(crate) fn write(&mut self, address: u32, bytes: &[u8]) -> Option<()> {
+        let Some(Place::Window(array, offset)) = self.place(address) else { return None };
+        let to = self.arrays[array].shared.get_mut(offset as usize..)?.get_mut(..bytes.len())?;
+        to.copy_from_slice(bytes);
+        Some(())
+    }
+
     /// The bytes in a window.
     pub(crate) fn window(&self, address: u32, bytes: u32) -> Option<&[u8]> {
         let Some(Place::Window(array, offset)) = self.place(address) else { return None };

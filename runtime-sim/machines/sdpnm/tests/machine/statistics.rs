@@ -29,7 +29,7 @@ fn squares() -> Package {
 fn statistics(text: Vec<CoreInst>) -> Statistics {
     let program = program(vec![squares()], text);
     let (_, core) = run(&program).unwrap();
-    collect(&program, &core.measures, &core.arrays)
+    collect(&program, &core.measures, &core.arrays, &core.host)
 }
 
 fn sum(statistics: &Statistics, group: &str) -> f64 {

@@ -16,5 +16,6 @@ mod long_divisions;
 pub mod merge;
 mod nest;
 mod stages;
+pub mod strips;
 mod sums;
 mod thresholds;

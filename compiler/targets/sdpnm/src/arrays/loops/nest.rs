@@ -16,7 +16,7 @@ use crate::arrays::iteration::turns::{FIRST, called};
 use crate::arrays::versions::version;
 
 /// Iterations of a nest at most: numbers of 16 bits.
-const MOST: u64 = 1 << 15;
+pub const MOST: u64 = 1 << 15;
 
 /// What a loop does with a parameter of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

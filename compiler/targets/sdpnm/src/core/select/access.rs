@@ -155,7 +155,8 @@ impl Selector<'_> {
         Ok(base)
     }
 
-    fn address(&mut self, mem: Mem, subscripts: &[Value]) -> Selecting<(VReg, i32)> {
+    /// The address of an element, wherever it is: a register and what is added, at most 2040.
+    pub(super) fn address(&mut self, mem: Mem, subscripts: &[Value]) -> Selecting<(VReg, i32)> {
         let bytes = self.ir.mems[mem].element.bytes();
         let base = self.base(mem)?;
         if let [only] = subscripts

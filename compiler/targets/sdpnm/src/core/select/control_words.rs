@@ -2,10 +2,12 @@
 //! ([`crate::arrays::versions::version`]).
 
 use nbcc_ir::{IntrinsicCall, Value};
+use nbcc_isa_sdpnm::core::arrays::{FROM, HOST, MOVE as MOVE_BYTES, TO};
 use nbcc_isa_sdpnm::core::{I12, Inst};
 use nbcc_mach::VReg;
 
 use super::{Selecting, Selector};
+use crate::arrays::loops::strips::MOVE;
 use crate::arrays::versions::version::{COUNT, READ, STATUS, WRITE};
 
 impl Selector<'_> {
@@ -23,6 +25,22 @@ impl Selector<'_> {
             (WRITE, [], &[address], &[value]) => {
                 let src = self.reg(value);
                 let (base, offset) = self.control_word(address);
+                self.emit(Inst::Sw { src, offset, base });
+                return Ok(());
+            }
+            (MOVE, &[from, to], [], &[first, place, bytes]) => {
+                let addresses = [(FROM, from, first), (TO, to, place)];
+                for (offset, mem, index) in addresses {
+                    let (base, more) = self.address(mem, &[index])?;
+                    let src = match more {
+                        0 => base,
+                        more => self.made(|dst| Inst::Addi { dst, a: base, imm: I12(more) }),
+                    };
+                    let (base, offset) = self.control_word((HOST + offset).into());
+                    self.emit(Inst::Sw { src, offset, base });
+                }
+                let src = self.reg(bytes);
+                let (base, offset) = self.control_word((HOST + MOVE_BYTES).into());
                 self.emit(Inst::Sw { src, offset, base });
                 return Ok(());
             }
