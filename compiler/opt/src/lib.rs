@@ -25,6 +25,7 @@ pub mod trip_counts;
 pub mod unreachable;
 pub mod unroll;
 pub mod unroll_counted;
+pub mod unroll_left;
 pub mod widen;
 
 /// A transform.
@@ -47,5 +48,6 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("unreachable", unreachable::run),
     ("unroll", unroll::run),
     ("unroll-counted", unroll_counted::run),
+    ("unroll-left", unroll_left::run),
     ("widen", widen::run),
 ];

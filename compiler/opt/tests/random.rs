@@ -160,9 +160,9 @@ fn each_transform_keeps_what_functions_do() {
         }
     }
     assert!(runs > 5_000, "{runs}");
-    // Random functions have no local arrays of constant subscripts, no narrow counters, and loops without
+    // Random functions have no local arrays of constant subscripts, no narrow counters, and few loops with
     // constants.
-    let rare = ["promote", "trip-counts", "widen"];
+    let rare = ["promote", "trip-counts", "unroll-left", "widen"];
     let counts = PASSES.iter().zip(&changed).filter(|((name, _), _)| !rare.contains(name));
     assert!(counts.into_iter().all(|(_, &n)| n > 40), "{changed:?}");
 }

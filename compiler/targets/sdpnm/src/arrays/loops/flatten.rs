@@ -9,7 +9,7 @@ use nbcc_ir::{
     Terminator, Type, Value,
 };
 use nbcc_opt::unroll::{self, Candidate};
-use nbcc_opt::{cse, dce, fold, promote, simplify_cfg};
+use nbcc_opt::{cse, dce, fold, promote, simplify_cfg, unroll_left};
 
 use super::borders;
 use super::interchange;
@@ -21,7 +21,7 @@ use crate::arrays::facts::shape::{MAX_BLOCKS, Shape, Trips};
 use crate::arrays::facts::sources::Sources;
 
 /// Operations of an unrolled loop at most.
-const MAX_OPERATIONS: u64 = 260;
+pub(super) const MAX_OPERATIONS: u64 = 260;
 
 /// Operations of a product of 64 bits, about.
 const WIDE_PRODUCT: u64 = 12;
@@ -70,6 +70,15 @@ pub fn run(
                 _ => 1,
             }
         });
+        let left = unroll_left::run_where(func, |func, candidate| {
+            let (inner, trips) = (candidate.blocks[0], candidate.trips);
+            let outer = around(func, inner).filter(|_| !kept.contains(&inner));
+            let outer = outer.filter(|_| !sources.stays(func, candidate.blocks, trips));
+            let outer = outer.filter(|_| fits(func, candidate));
+            all.extend(outer.map(|outer| Unrolled { outer, inner, trips }));
+            outer.is_some()
+        });
+        let unrolled = unrolled | left;
         if unrolled {
             fold::run(func);
             cse::run(func);

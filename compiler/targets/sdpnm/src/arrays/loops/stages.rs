@@ -10,7 +10,7 @@ use nbcc_analysis::{Loop, LoopForest};
 use nbcc_ir::{Block, Cfg, Dominators, Function};
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, trip_counts, unroll};
 
-use super::flatten::{count, is_possible};
+use super::flatten::{MAX_OPERATIONS, count, is_possible, operations};
 use crate::arrays::facts::sources::Sources;
 
 /// Stages at most.
@@ -62,7 +62,7 @@ impl Search<'_> {
             // A stage may consist of stages.
             let others = others(func, header);
             self.run(&mut trial, &mut others.clone());
-            if are_counted(&trial, &others) {
+            if are_counted(&trial, &others) && is_short(func, &trial, header) {
                 *func = trial;
                 changed = true;
             }
@@ -87,10 +87,32 @@ impl Search<'_> {
         let inside = || within(forest, l);
         (1..=MOST).contains(&trips)
             && insts(func, &func.layout) + insts(func, &blocks) * (trips - 1) <= self.most
-            && inside().any(|l| !forest.loops[l].inner.is_empty())
+            && (inside().any(|l| !forest.loops[l].inner.is_empty()) || is_inside(forest, l))
             && inside().any(|l| self::trips(func, forest.loops[l].header).is_none())
             && !self.sources.stays(func, &blocks, trips)
     }
+}
+
+/// Whether there is a loop around one.
+fn is_inside(forest: &LoopForest, l: Loop) -> bool {
+    forest.loops[l].parent.is_some()
+}
+
+/// Whether what stands behind one another in another loop is short enough to be unrolled there.
+fn is_short(func: &Function, trial: &Function, header: Block) -> bool {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let around = forest.headed_by(header).and_then(|l| forest.loops[l].parent);
+    let Some(around) = around.map(|l| forest.loops[l].header) else { return true };
+    let forest = LoopForest::new(&Cfg::new(trial), &Dominators::new(trial));
+    let Some(l) = forest.headed_by(around) else { return false };
+    let times = |block: Block| {
+        let loops = std::iter::successors(forest.innermost(block), |&l| forest.loops[l].parent);
+        let inner = loops.take_while(|&other| other != l);
+        inner.filter_map(|l| trips(trial, forest.loops[l].header)).product::<u64>()
+    };
+    let blocks = forest.blocks(l);
+    let size = blocks.iter().map(|&block| operations(trial, &[block]) * times(block)).sum::<u64>();
+    size <= MAX_OPERATIONS
 }
 
 /// Instructions of blocks.
