@@ -19,7 +19,7 @@ use nbcc_base::{
 use nbcc_ir::{Func, Module};
 use nbcc_pipeline::{Frontend, ParseOptions, Program, ProgramKind};
 
-use self::names::Names;
+use self::names::{Names, Refused};
 use self::preprocess::{Preprocessed, Use};
 
 /// Bytes of stack: expressions may be thousands of levels deep. What is not used costs nothing.
@@ -95,16 +95,32 @@ fn parse(
     // The number 0 is the name of what has none.
     names.intern("");
     let mut found = Diagnostics::default();
-    let preprocessed = preprocess::preprocess(id, file, options, &mut names, &mut found);
-    let Ok(preprocessed) = preprocessed else {
-        found.take().into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
-        return Err(Failed);
-    };
-    let result = translate(id, file, options, &preprocessed, &mut names, &mut found);
-    for diagnostic in found.take() {
+    let mut refused = Refused::default();
+    let (preprocessed, complete) =
+        preprocess::preprocess(id, file, options, &mut names, &mut refused, &mut found);
+    let result = complete.and_then(|()| {
+        translate(id, file, options, &preprocessed, &mut names, &mut refused, &mut found)
+    });
+    let mut found = found.take();
+    found.sort_by_cached_key(|diagnostic| place(diagnostic, id, &preprocessed));
+    // What a macro does twice is one mistake.
+    found.dedup_by(|a, b| a.span == b.span && a.code.code == b.code.code && a.message == b.message);
+    for diagnostic in found {
         diagnostics.push(explained(diagnostic, id, &preprocessed, &names));
     }
     result
+}
+
+/// Where the text of a diagnostic is read: in the file, where another one is included, and in that.
+fn place(diagnostic: &Diagnostic, id: SourceId, preprocessed: &Preprocessed) -> Vec<u32> {
+    let Some(mut span) = diagnostic.span else { return vec![u32::MAX] };
+    let mut places = vec![span.start];
+    while let Some(&at) = preprocessed.included.get(&span.source).filter(|_| span.source != id) {
+        places.push(at.start);
+        span = at;
+    }
+    places.reverse();
+    places
 }
 
 fn translate(
@@ -113,10 +129,12 @@ fn translate(
     options: &ParseOptions<'_>,
     preprocessed: &Preprocessed,
     names: &mut Names,
+    refused: &mut Refused,
     diagnostics: &mut Diagnostics,
 ) -> Result<(Module, Func), Failed> {
-    let items = syntax::parse(&preprocessed.tokens, &preprocessed.uses, names, diagnostics)?;
-    let (program, mut types) = sema::check(items, names, diagnostics);
+    let items =
+        syntax::parse(&preprocessed.tokens, &preprocessed.uses, names, refused, diagnostics)?;
+    let (program, mut types) = sema::check(items, names, refused, diagnostics);
     diagnostics.check()?;
     let entry = entry(id, file, options, &program, names, diagnostics)?;
     for said in &program.functions[entry].beyond {

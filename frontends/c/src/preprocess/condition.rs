@@ -25,8 +25,18 @@ struct Parser<'p, 'a> {
 }
 
 impl Preprocessor<'_> {
-    /// Whether the condition that a line holds is true.
-    pub(super) fn condition(&mut self, tokens: Vec<Token>, line: Span) -> Result<bool, Failed> {
+    /// Whether the condition that a line holds is true; not where it is none, which is reported.
+    pub(super) fn holds(&mut self, tokens: &[Token], line: Span) -> Result<bool, Failed> {
+        match self.condition(tokens.to_vec(), line) {
+            Err(Failed) if !self.exhausted => {
+                self.refused.any = true;
+                Ok(false)
+            }
+            result => result,
+        }
+    }
+
+    fn condition(&mut self, tokens: Vec<Token>, line: Span) -> Result<bool, Failed> {
         let mut ready = Vec::new();
         let mut rest = tokens.iter();
         while let Some(&token) = rest.next() {
@@ -64,7 +74,11 @@ impl Preprocessor<'_> {
 
 impl Parser<'_, '_> {
     fn fail<T>(&mut self, message: &str) -> Result<T, Failed> {
-        let span = self.tokens.get(self.at).map_or(self.line, |token| token.span);
+        let token = self.tokens.get(self.at);
+        if token.is_some_and(|token| token.kind == Kind::Bad) {
+            return Err(Failed);
+        }
+        let span = token.map_or(self.line, |token| token.span);
         let error = Diagnostic::error(&codes::DIRECTIVE, message).at(span, "in this condition");
         self.pre.diagnostics.fail(error.help("a condition is an expression of integers and names"))
     }

@@ -104,7 +104,10 @@ impl Preprocessor<'_> {
                 }
                 Some(params) => {
                     let args = self.arguments(&mut reader, token, params.len(), found.variadic)?;
-                    let Some(args) = args else { continue };
+                    let Some(args) = args else {
+                        out.push(bad(token));
+                        continue;
+                    };
                     self.substitute(token, &found, &args, depth)?
                 }
             };
@@ -115,9 +118,8 @@ impl Preprocessor<'_> {
             if self.expanded > MAX_EXPANSION {
                 let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
                 let label = format!("more than {MAX_EXPANSION} with this one");
-                return self
-                    .diagnostics
-                    .fail(error.at(token.span, label).help("write a loop or a function instead"));
+                let error = error.at(token.span, label);
+                return self.exhausted(error.help("write a loop or a function instead"));
             }
             space = body.is_empty() && token.space;
             self.active.insert(token.text);
@@ -149,14 +151,12 @@ impl Preprocessor<'_> {
     ) -> Result<Option<Vec<Vec<Token>>>, Failed> {
         self.take(reader);
         let mut args = vec![Vec::new()];
+        let mut commas = Vec::new();
         let mut depth = 0;
         loop {
             let Some(token) = self.take(reader) else {
-                let name = self.names.text(of.text);
-                let error =
-                    Diagnostic::error(&codes::MACRO, format!("the use of `{name}` does not end"));
-                let error = error.at(of.span, "its arguments begin here");
-                return self.diagnostics.fail(error.help("close its arguments with `)`"));
+                self.unended(of, args, &commas, reader);
+                return Ok(None);
             };
             let words = &self.words;
             if token.kind == Kind::Punct {
@@ -172,6 +172,7 @@ impl Preprocessor<'_> {
                     && !(variadic && args.len() == params)
                 {
                     args.push(Vec::new());
+                    commas.push(token);
                     continue;
                 }
             }
@@ -197,16 +198,46 @@ impl Preprocessor<'_> {
         Ok(None)
     }
 
+    /// Reports a use of a macro without its `)`. What stands behind the statement is read as if it were
+    /// there.
+    fn unended(&mut self, of: Token, args: Vec<Vec<Token>>, commas: &[Token], reader: &mut Reader) {
+        let name = self.names.text(of.text);
+        let error = Diagnostic::error(&codes::MACRO, format!("the use of `{name}` does not end"));
+        let error = error.at(of.span, "its arguments begin here");
+        self.diagnostics.push(error.help("close its arguments with `)`"));
+        let mut taken = Vec::new();
+        for (number, arg) in args.into_iter().enumerate() {
+            taken.extend(number.checked_sub(1).map(|before| commas[before]));
+            taken.extend(arg);
+        }
+        let ends = |token: &Token| {
+            token.kind == Kind::Punct && matches!(self.names.text(token.text), ";" | "{" | "}")
+        };
+        let end = taken.iter().position(ends).unwrap_or(taken.len());
+        let mut rest = taken.split_off(end);
+        // The macro is not read again in what it was read in.
+        for token in &mut rest {
+            token.frozen |= token.span == of.span;
+        }
+        reader.levels.push(Level { tokens: rest.into(), next: 0, of: None });
+    }
+
+    /// Fails for good: there are too many tokens or levels.
+    fn exhausted<T>(&mut self, error: Diagnostic) -> Result<T, Failed> {
+        self.exhausted = true;
+        self.diagnostics.fail(error)
+    }
+
     fn too_deep<T>(&mut self, of: Token) -> Result<T, Failed> {
         let error = Diagnostic::error(&codes::LIMIT, "macros nested too deep");
         let error = error.at(of.span, format!("more than {MAX_NESTING} expansions"));
-        self.diagnostics.fail(error.help("make the macros use fewer others"))
+        self.exhausted(error.help("make the macros use fewer others"))
     }
 
     fn too_many<T>(&mut self, of: Token) -> Result<T, Failed> {
         let error = Diagnostic::error(&codes::LIMIT, "macros become too many tokens");
         let error = error.at(of.span, "with the arguments of this one");
-        self.diagnostics.fail(error.help("write a loop or a function instead"))
+        self.exhausted(error.help("write a loop or a function instead"))
     }
 
     /// An argument of a use of a macro, expanded. Each use within it keeps a copy of its own arguments: so
@@ -319,7 +350,7 @@ impl Preprocessor<'_> {
             if joins && !is_empty && !was_empty {
                 let left = out.pop().unwrap_or(token);
                 let joined = self.join(left, operand[0], of.span);
-                out.extend(joined);
+                out.push(joined);
                 out.extend_from_slice(&operand[1..]);
                 is_empty = false;
             } else {
@@ -328,11 +359,11 @@ impl Preprocessor<'_> {
             }
             joins = false;
         }
+        for (number, token) in out.iter_mut().enumerate() {
+            token.first = number == 0 && of.first;
+        }
         if let Some(first) = out.first_mut() {
             first.space = of.space;
-        }
-        for token in &mut out {
-            token.first = false;
         }
         Ok(out)
     }
@@ -362,21 +393,26 @@ impl Preprocessor<'_> {
         Token { kind: Kind::Text, text, span, space: false, first: false, frozen: false }
     }
 
-    /// `##`: one token of two; both where they make none, which is reported.
-    fn join(&mut self, left: Token, right: Token, span: Span) -> Vec<Token> {
+    /// `##`: one token of two; what stands for an error where they make none, which is reported.
+    fn join(&mut self, left: Token, right: Token, span: Span) -> Token {
         let text = format!("{}{}", self.names.text(left.text), self.names.text(right.text));
         match token::single(&text) {
             Some(kind) => {
                 let text = self.names.intern(&text);
-                vec![Token { kind, text, span, space: left.space, first: false, frozen: false }]
+                Token { kind, text, span, space: left.space, first: false, frozen: false }
             }
             None => {
                 let message = format!("`##` makes `{text}`, which is no token");
                 let error = Diagnostic::error(&codes::MACRO, message).at(span, "in this use");
                 let help = "join what is one name, number or operator together";
                 self.diagnostics.push(error.help(help));
-                vec![left, right]
+                bad(Token { span, ..left })
             }
         }
     }
+}
+
+/// What stands where an error was reported.
+fn bad(token: Token) -> Token {
+    Token { kind: Kind::Bad, text: Name(0), ..token }
 }

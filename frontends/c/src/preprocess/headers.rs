@@ -1,6 +1,27 @@
 //! The headers of the C library that are known, as texts. They hold what the language has of them:
 //! types, limits, and the functions that are provided (C11, 7.10, 7.18 to 7.24).
 
+/// The headers that there are.
+pub(crate) const ALL: [&str; 7] =
+    ["stdint.h", "stdbool.h", "stddef.h", "limits.h", "stdlib.h", "string.h", "assert.h"];
+
+/// The header that declares or defines a name.
+pub(crate) fn declaring(name: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let declares = |line: &str| match line.strip_prefix("#define ") {
+        Some(rest) => rest.split(|c| !is_part(c)).next() == Some(name),
+        None => {
+            let mut parts = line.split(';');
+            parts.any(|part| {
+                part.trim().starts_with("typedef") && part.rsplit(' ').next() == Some(name)
+            }) || line.contains(&format!(" {name}("))
+                || line.contains(&format!("*{name}("))
+        }
+    };
+    // `stdlib.h` has some of what `stddef.h` is for.
+    ALL.into_iter().find(|header| text(header).is_some_and(|text| text.lines().any(declares)))
+}
+
 /// The text of a header of the library.
 pub(super) fn text(name: &str) -> Option<&'static str> {
     Some(match name {

@@ -7,20 +7,21 @@
 
 mod condition;
 mod expand;
-mod headers;
+pub(crate) mod headers;
+mod include;
 pub(crate) mod token;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use nbcc_base::lexical::shorten;
-use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
-use nbcc_pipeline::{Includes, NotIncluded, ParseOptions};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceFile, SourceId, Span};
+use nbcc_pipeline::{Includes, ParseOptions};
 
 use self::expand::Macro;
 use self::token::{Kind, Token};
 use crate::codes;
-use crate::names::{Name, Names};
+use crate::names::{Name, Names, Refused};
 
 /// Levels of conditions and of macros in macros.
 pub(crate) const MAX_NESTING: usize = 256;
@@ -30,6 +31,9 @@ const MAX_INCLUDES: usize = 64;
 const MAX_EXPANSION: usize = 1_000_000;
 /// Bytes of source.
 const MAX_SOURCE: usize = 16 << 20;
+
+/// After so many errors the rest of the file is not looked at.
+const MAX_ERRORS: usize = 20;
 
 /// Macros by where they are used.
 pub(crate) type Uses = HashMap<Span, Use>;
@@ -69,6 +73,7 @@ struct Words {
 
 struct Preprocessor<'a> {
     names: &'a mut Names,
+    refused: &'a mut Refused,
     diagnostics: &'a mut Diagnostics,
     includes: Option<&'a dyn Includes>,
     macros: HashMap<Name, Macro>,
@@ -86,6 +91,10 @@ struct Preprocessor<'a> {
     held: usize,
     bytes: usize,
     depth: usize,
+    /// Whether a limit was met, so that there is no reading on.
+    exhausted: bool,
+    /// Whether text is missing without which the rest means nothing.
+    incomplete: bool,
 }
 
 /// A conditional group that is open.
@@ -99,14 +108,15 @@ struct Group {
     has_else: bool,
 }
 
-/// Preprocesses a file.
+/// Preprocesses a file. It failed where what there is of the tokens says nothing of the program.
 pub(crate) fn preprocess(
     source: SourceId,
     file: &SourceFile,
     options: &ParseOptions<'_>,
     names: &mut Names,
+    refused: &mut Refused,
     diagnostics: &mut Diagnostics,
-) -> Result<Preprocessed, Failed> {
+) -> (Preprocessed, Result<(), Failed>) {
     let words = Words {
         open: names.intern("("),
         close: names.intern(")"),
@@ -120,6 +130,7 @@ pub(crate) fn preprocess(
     };
     let mut preprocessor = Preprocessor {
         names,
+        refused,
         diagnostics,
         includes: options.includes,
         macros: HashMap::new(),
@@ -134,11 +145,14 @@ pub(crate) fn preprocess(
         held: 0,
         bytes: 0,
         depth: 0,
+        exhausted: false,
+        incomplete: false,
     };
-    preprocessor.predefine(options)?;
-    preprocessor.file(source, &Arc::new(file.clone()))?;
-    let Preprocessor { out, uses, included, .. } = preprocessor;
-    Ok(Preprocessed { tokens: out, uses, included })
+    let result = preprocessor.predefine(options);
+    let result = result.and_then(|()| preprocessor.file(source, &Arc::new(file.clone())));
+    let Preprocessor { out, uses, included, incomplete, .. } = preprocessor;
+    let result = if incomplete { Err(Failed) } else { result };
+    (Preprocessed { tokens: out, uses, included }, result)
 }
 
 impl Preprocessor<'_> {
@@ -212,12 +226,17 @@ impl Preprocessor<'_> {
             let ready = std::mem::take(&mut text);
             self.text(ready)?;
             self.directive(line, file, &mut groups)?;
+            let errors = self.diagnostics.iter().filter(|said| said.severity == Severity::Error);
+            if errors.count() >= MAX_ERRORS {
+                return Err(Failed);
+            }
         }
         self.text(text)?;
         if let Some(group) = groups.last() {
             let error = Diagnostic::error(&codes::DIRECTIVE, "a condition that does not end");
             let error = error.at(group.span, "begins here").help("close it with `#endif`");
-            return self.diagnostics.fail(error);
+            self.diagnostics.push(error);
+            self.incomplete |= groups.iter().any(|group| !group.reads);
         }
         Ok(())
     }
@@ -251,11 +270,16 @@ impl Preprocessor<'_> {
             "if" | "ifdef" | "ifndef" => {
                 let holds = match name.as_str() {
                     _ if !reads => false,
-                    "if" => self.condition(rest.to_vec(), span)?,
-                    _ => {
-                        let name = self.only_name(word, rest)?;
-                        self.is_defined(name) == (word.text == self.names.intern("ifdef"))
-                    }
+                    "if" => self.holds(rest, span)?,
+                    _ => match self.only_name(word, rest) {
+                        Some(name) => {
+                            self.is_defined(name) == (word.text == self.names.intern("ifdef"))
+                        }
+                        None => {
+                            self.refused.any = true;
+                            false
+                        }
+                    },
                 };
                 if groups.len() == MAX_NESTING {
                     let error = Diagnostic::error(&codes::LIMIT, "conditions nested too deep");
@@ -272,10 +296,18 @@ impl Preprocessor<'_> {
                     Some(group) => group.has_else && name != "endif",
                 };
                 let Some(group) = groups.last_mut().filter(|_| !misplaced) else {
-                    let error =
-                        Diagnostic::error(&codes::DIRECTIVE, format!("`#{name}` without `#if`"));
-                    let error = error.at(span, "belongs to no condition");
-                    return self.diagnostics.fail(error.help("begin the condition with `#if`"));
+                    let error = |message: String| Diagnostic::error(&codes::DIRECTIVE, message);
+                    let error = match groups.last() {
+                        Some(group) => error(format!("`#{name}` behind the `#else`"))
+                            .at(span, "of a condition that has its last part")
+                            .and(group.span, "the condition")
+                            .help("end the condition with `#endif` before"),
+                        None => error(format!("`#{name}` without `#if`"))
+                            .at(span, "belongs to no condition")
+                            .help("begin the condition with `#if`"),
+                    };
+                    self.diagnostics.push(error);
+                    return Ok(());
                 };
                 let done = group.done;
                 match name.as_str() {
@@ -289,7 +321,7 @@ impl Preprocessor<'_> {
                     }
                     _ if done || !outer => group.reads = false,
                     _ => {
-                        let holds = self.condition(rest.to_vec(), span)?;
+                        let holds = self.holds(rest, span)?;
                         if let Some(group) = groups.last_mut() {
                             group.reads = holds;
                             group.done = holds;
@@ -302,10 +334,14 @@ impl Preprocessor<'_> {
             _ => {}
         }
         match name.as_str() {
-            "define" => self.define(word, rest),
+            "define" => {
+                self.define(word, rest);
+                Ok(())
+            }
             "undef" => {
-                let name = self.only_name(word, rest)?;
-                self.macros.remove(&name);
+                if let Some(name) = self.only_name(word, rest) {
+                    self.macros.remove(&name);
+                }
                 Ok(())
             }
             "include" => self.include(word, rest),
@@ -316,7 +352,9 @@ impl Preprocessor<'_> {
                 if name == "error" {
                     let error = Diagnostic::error(&codes::USER_ERROR, format!("#error {said}"));
                     let error = error.at(span, "the source says so");
-                    return self.diagnostics.fail(error.help("do what the source asks for"));
+                    self.diagnostics.push(error.help("do what the source asks for"));
+                    self.incomplete = true;
+                    return Ok(());
                 }
                 let warning = Diagnostic::warning(&codes::USER_WARNING, format!("#warning {said}"));
                 self.diagnostics.push(warning.at(span, "the source says so"));
@@ -344,19 +382,25 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The name that a directive is about.
-    fn only_name(&mut self, word: Token, rest: &[Token]) -> Result<Name, Failed> {
-        match rest.first().filter(|token| token.kind == Kind::Name) {
-            Some(token) => Ok(token.text),
-            None => {
-                let word_text = self.names.text(word.text);
-                let message = format!("`#{word_text}` without a name");
-                let error = Diagnostic::error(&codes::DIRECTIVE, message);
-                let error =
-                    error.at(word.span, "asks for a name").help("write the name of a macro");
-                self.diagnostics.fail(error)
-            }
+    /// The name that a directive is about; reported where there is none.
+    fn only_name(&mut self, word: Token, rest: &[Token]) -> Option<Name> {
+        if let Some(token) = rest.first().filter(|token| token.kind == Kind::Name) {
+            return Some(token.text);
         }
+        let directive = self.names.text(word.text);
+        let error = match rest.first() {
+            Some(token) => {
+                let text = shorten(self.names.text(token.text));
+                let message = format!("`#{directive}` of `{text}`, which is no name");
+                Diagnostic::error(&codes::DIRECTIVE, message).at(token.span, "no name")
+            }
+            None => {
+                let message = format!("`#{directive}` without a name");
+                Diagnostic::error(&codes::DIRECTIVE, message).at(word.span, "asks for a name")
+            }
+        };
+        self.diagnostics.push(error.help("write the name of a macro"));
+        None
     }
 
     fn pragma(&mut self, word: Token, rest: &[Token], file: &Arc<SourceFile>) {
@@ -380,13 +424,16 @@ impl Preprocessor<'_> {
         }
     }
 
-    fn define(&mut self, word: Token, rest: &[Token]) -> Result<(), Failed> {
-        let name = self.only_name(word, rest)?;
+    fn define(&mut self, word: Token, rest: &[Token]) {
+        let Some(name) = self.only_name(word, rest) else { return };
         let span = rest[0].span;
+        if let Some(error) = token::foreign_name(self.names.text(name), span) {
+            return self.diagnostics.push(error);
+        }
         let refuse = |pre: &mut Self, span: Span, message: String| {
             let error = Diagnostic::error(&codes::DIRECTIVE, message).at(span, "here");
             pre.diagnostics.push(error.help("write `#define NAME(a, b) text`"));
-            Ok(())
+            pre.refused.add(name);
         };
         if name == self.words.defined || name == self.words.rest || self.special(rest[0]).is_some()
         {
@@ -464,68 +511,6 @@ impl Preprocessor<'_> {
             self.diagnostics.push(warning.help("`#undef` it first, or choose another name"));
         }
         self.macros.insert(name, found);
-        Ok(())
-    }
-
-    fn include(&mut self, word: Token, rest: &[Token]) -> Result<(), Failed> {
-        let mut tokens = rest.to_vec();
-        if tokens.first().is_some_and(|token| token.kind == Kind::Name) {
-            tokens = self.expand(tokens, 0)?;
-        }
-        let texts: Vec<&str> = tokens.iter().map(|token| self.names.text(token.text)).collect();
-        let (name, angled) = match (tokens.first().map(|token| token.kind), &texts[..]) {
-            (Some(Kind::Text), [text, ..]) => (text.trim_matches('"').to_string(), false),
-            (_, ["<", inside @ .., ">"]) => (inside.concat(), true),
-            _ => {
-                let error = Diagnostic::error(&codes::DIRECTIVE, "`#include` without a file");
-                let error = error.at(word.span, "asks for a file");
-                return self.diagnostics.fail(error.help("write `#include \"file.h\"`"));
-            }
-        };
-        let span = tokens[0].span.to(tokens[tokens.len() - 1].span);
-        if self.depth == MAX_INCLUDES {
-            let error = Diagnostic::error(&codes::LIMIT, "files included too deep");
-            let error = error.at(span, format!("more than {MAX_INCLUDES} within each other"));
-            let help = "does a header include itself? Begin it with `#pragma once`";
-            return self.diagnostics.fail(error.help(help));
-        }
-        let found = match self.includes {
-            Some(includes) => includes.open(word.span.source, &name, angled),
-            None => Err(NotIncluded::NotFound),
-        };
-        let own = || headers::text(&name).zip(self.includes);
-        let (source, file) = match found {
-            Ok(found) => found,
-            Err(why) => match own() {
-                Some((text, includes)) => includes.add(SourceFile::new(format!("<{name}>"), text)),
-                None if angled => {
-                    let message = format!("there is no header <{}>", shorten(&name));
-                    let error = Diagnostic::error(&codes::NO_HEADER, message).at(span, "not known");
-                    let help = "there are <stdint.h>, <stdbool.h>, <stddef.h>, <limits.h>, \
-                                <stdlib.h>, <string.h> and <assert.h>";
-                    self.diagnostics.push(error.help(help));
-                    return Ok(());
-                }
-                None => {
-                    let why = match why {
-                        NotIncluded::NotFound => "there is no such file".to_string(),
-                        NotIncluded::Unreadable(why) => why,
-                    };
-                    let message = format!("cannot include \"{}\": {why}", shorten(&name));
-                    let error = Diagnostic::error(&codes::NO_FILE, message).at(span, "not read");
-                    let help = "name a file beside this one, or its folder with -I";
-                    return self.diagnostics.fail(error.help(help));
-                }
-            },
-        };
-        if self.once.contains(&file.name) {
-            return Ok(());
-        }
-        self.included.insert(source, span);
-        self.depth += 1;
-        self.file(source, &file)?;
-        self.depth -= 1;
-        Ok(())
     }
 }
 

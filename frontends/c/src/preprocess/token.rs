@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Punct,
     /// The words of a `#pragma nbcc`, as one text.
     Pragma,
+    /// What was reported already, in the place of an expression.
+    Bad,
     /// What starts no token: a stray character, an open text.
     Other,
 }
@@ -49,7 +51,9 @@ enum Raw {
     Line,
     #[token("/*", comment)]
     Comment,
-    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*", priority = 20)]
+    // Refused later, by `foreign_name`.
+    #[regex(r"[A-Za-z_\p{L}][A-Za-z0-9_$\p{L}\p{M}\p{N}]*")]
     Name,
     #[regex(r"\.?[0-9]([eEpP][+-]|[A-Za-z0-9_.])*")]
     Number,
@@ -218,6 +222,19 @@ pub(crate) fn tokens(
         (space, first) = (false, false);
     }
     Ok(list)
+}
+
+/// The error for a name that has other letters than C's.
+pub(crate) fn foreign_name(text: &str, span: Span) -> Option<Diagnostic> {
+    let strange = text.chars().find(|&c| !c.is_ascii() || c == '$')?;
+    let text = lexical::shorten(text);
+    let message = match strange {
+        '$' => format!("the name `{text}` has a `$`"),
+        _ => format!("the name `{text}` has letters outside ASCII"),
+    };
+    let error = Diagnostic::error(&codes::CHARACTER, message);
+    let error = error.at(span, format!("`{strange}` is not for names"));
+    Some(error.help("names are made of a to z, A to Z, 0 to 9 and _"))
 }
 
 /// The kind of a text that is one token; `None` where it is none, or several.

@@ -1,13 +1,13 @@
 //! Calls (C11, 6.5.2.2), and the functions of the library that are provided.
 
-use nbcc_base::Span;
 use nbcc_base::text::counted;
+use nbcc_base::{Diagnostic, Span};
 
 use super::{Sema, Symbol};
 use crate::codes;
 use crate::sema::tree::{Expr, ExprKind, Library};
 use crate::syntax::ast;
-use crate::types::{Ty, Types};
+use crate::types::{Kind, Ty, Types};
 
 /// The functions that are provided, and the header that declares each.
 const PROVIDED: [(&str, Library, &str); 7] = [
@@ -69,9 +69,11 @@ impl Sema<'_> {
         let text = self.name(name).to_string();
         let number = match self.lookup(name) {
             Some(Symbol::Function(number)) => number,
-            Some(_) => {
-                let message = format!("`{text}` is called and is no function");
-                self.error(&codes::TYPE, function.span, message, "no function", "call a function");
+            Some(symbol) => {
+                self.called_value(symbol, &text, function.span);
+                for arg in args {
+                    self.expr(arg);
+                }
                 return self.bad(span);
             }
             None if text == "__nbcc_assert_fail" => return self.assert_fail(args, span),
@@ -83,6 +85,7 @@ impl Sema<'_> {
                         let help = format!("write `#include <{header}>`");
                         self.error(&codes::UNKNOWN, function.span, message, "not known", help);
                     }
+                    (_, Some(_)) if text.starts_with("va_") && self.variadic => {}
                     (_, Some(help)) => {
                         let message = format!("the library function `{text}` is not supported");
                         self.error(&codes::LIBRARY, function.span, message, "not provided", help);
@@ -107,8 +110,14 @@ impl Sema<'_> {
         };
         let mut values: Vec<Expr> = args.iter().map(|arg| self.expr(arg)).collect();
         let open = self.functions[number].open;
+        if self.refused.has(name) && values.len() != params.len() {
+            return self.bad(span);
+        }
         if !open && values.len() != params.len() {
-            self.wrong_count(number, values.len(), span);
+            // Where an argument is wrong its number may be.
+            if values.iter().all(|value| value.ty != Types::ERROR) {
+                self.wrong_count(number, values.len(), span);
+            }
             return self.bad(span);
         }
         let what = format!("a parameter of `{text}`");
@@ -144,13 +153,48 @@ impl Sema<'_> {
         Expr { kind: ExprKind::Call(number, values), ty: result, span }
     }
 
+    /// Reports that what is called is no function.
+    fn called_value(&mut self, symbol: Symbol, text: &str, span: Span) {
+        let (ty, declared) = match symbol {
+            Symbol::Local(local) => {
+                let local = &self.current.locals[local as usize];
+                (Some(local.ty), Some(local.span))
+            }
+            Symbol::Global(number) => (Some(self.globals[number].ty), None),
+            Symbol::Typedef(of) => (Some(of.ty), None),
+            _ => (None, None),
+        };
+        if ty == Some(Types::ERROR) {
+            return;
+        }
+        let what = match (symbol, ty) {
+            (Symbol::Typedef(_), _) => "a type".to_string(),
+            (_, Some(ty)) => format!("a variable of the type {}", self.text(ty)),
+            (_, None) => "a constant".to_string(),
+        };
+        let help = match ty.map(|ty| self.types.kind(ty)) {
+            Some(Kind::Array(..) | Kind::Pointer(_)) => {
+                "elements are named with brackets, `a[i]`; a product is written with `*`"
+            }
+            _ => "a product is written with `*`; else choose the name of a function",
+        };
+        let message = format!("`{text}` is called and is {what}");
+        let error = Diagnostic::error(&codes::TYPE, message).at(span, "no function");
+        let error = match declared {
+            Some(declared) => error.and(declared, "declared here"),
+            None => error,
+        };
+        self.diagnostics.push(error.help(help));
+    }
+
     fn wrong_count(&mut self, number: usize, given: usize, span: Span) {
         let function = &self.functions[number];
         let (text, takes) = (self.name(function.name), function.params.len());
         let takes = counted(takes, "argument");
         let message = format!("`{text}` takes {takes} and is given {given}");
-        let help = "give an argument for each parameter";
-        self.error(&codes::ARGUMENTS, span, message, counted(given, "argument"), help);
+        let error = Diagnostic::error(&codes::ARGUMENTS, message);
+        let error = error.at(span, counted(given, "argument")).and(function.span, "declared here");
+        self.diagnostics.push(error.help("give an argument for each parameter"));
     }
 
     /// An argument for which no declaration names a parameter, after the default promotions.

@@ -90,6 +90,10 @@ impl Sema<'_> {
                 self.bad_specs(brace, specs.span);
                 Types::ERROR
             }
+            None if words.is_empty() => {
+                self.without_type(specs.span);
+                Types::ERROR
+            }
             None => self.words(&words, specs.span),
         };
         let is_restrict = is_restrict && self.types.is_pointer(ty);
@@ -102,6 +106,13 @@ impl Sema<'_> {
         }
         let help = "write one type, as in `unsigned long` or `int16_t`";
         self.error(&codes::SPECIFIERS, span, "these words make no type", "no type", help);
+    }
+
+    /// Reports a declaration whose words name no type.
+    fn without_type(&mut self, span: Span) {
+        let message = "a declaration without a type";
+        let help = "write the type, as in `const int` or `static int16_t`";
+        self.error(&codes::SPECIFIERS, span, message, "names no type", help);
     }
 
     fn words(&mut self, words: &[Word], span: Span) -> Ty {
@@ -292,9 +303,34 @@ impl Sema<'_> {
 
     fn incomplete(&mut self, ty: Ty, span: Span) {
         let text = self.text(ty);
+        if ty == Types::VOID {
+            let message = "an object of the type `void`, which has no values";
+            let help = "give it a type with values, as `int`";
+            return self.error(&codes::INCOMPLETE, span, message, "no value", help);
+        }
         let message = format!("the type {text} is not complete");
-        let help = "define its members, or its length, before";
+        let tag = match self.types.kind(ty) {
+            Kind::Struct(number) => self.types.structs[number as usize].tag,
+            _ => None,
+        };
+        if tag.is_some_and(|tag| self.refused.has(tag)) {
+            return;
+        }
+        let help = match (tag.and_then(|tag| self.near_tag(tag)), self.types.kind(ty)) {
+            (Some(near), _) => format!("did you mean `struct {near}`?"),
+            (None, Kind::Array(..)) => "write its length in the brackets".to_string(),
+            _ => "define its members before".to_string(),
+        };
         self.error(&codes::INCOMPLETE, span, message, "needs a complete type", help);
+    }
+
+    /// The tag that was probably meant.
+    fn near_tag(&self, tag: crate::names::Name) -> Option<String> {
+        let known = self.scopes.iter().rev().flat_map(|scope| &scope.tags);
+        let known = known.filter(|&(_, &ty)| self.types.is_complete(ty));
+        let mut known: Vec<&str> = known.map(|(&tag, _)| self.names.text(tag)).collect();
+        known.sort_unstable();
+        nbcc_base::nearest(self.name(tag), known).map(String::from)
     }
 
     fn enumeration(
@@ -307,8 +343,12 @@ impl Sema<'_> {
             let known = tag.and_then(|tag| self.find_tag(tag));
             return match known {
                 Some(ty) if matches!(self.types.kind(ty), Kind::Enum(_)) => ty,
+                _ if tag.is_some_and(|tag| self.refused.has(tag.name)) => Types::ERROR,
                 _ => {
-                    let help = "define its constants before: `enum tag { A, B };`";
+                    let help = match tag.and_then(|tag| self.near_tag(tag.name)) {
+                        Some(near) => format!("did you mean `enum {near}`?"),
+                        None => "define its constants before: `enum tag { A, B };`".to_string(),
+                    };
                     let message = "the enumeration is not defined";
                     self.error(&codes::INCOMPLETE, span, message, "not known", help);
                     Types::ERROR
@@ -363,8 +403,8 @@ impl Sema<'_> {
             let outer = number == 0;
             of = match part {
                 Part::Pointer(ast::Qualifiers { is_const, is_restrict }) => {
-                    self.pointer_to(of, declarator, number);
-                    let ty = self.types.pointer(of);
+                    let is_refused = of.ty == Types::ERROR || !self.pointer_to(of, declarator);
+                    let ty = if is_refused { Types::ERROR } else { self.types.pointer(of) };
                     Qual { ty, is_const: *is_const, is_restrict: *is_restrict }
                 }
                 Part::Array { length, is_restrict, span } => {
@@ -380,8 +420,8 @@ impl Sema<'_> {
         of
     }
 
-    /// Refuses pointers that the language does not have.
-    fn pointer_to(&mut self, of: Qual, declarator: &Declarator, _: usize) {
+    /// Refuses pointers that the language does not have; whether it has this one.
+    fn pointer_to(&mut self, of: Qual, declarator: &Declarator) -> bool {
         let span = declarator.name.map(|name| name.span);
         let span = span.unwrap_or_default();
         let mut inner = of.ty;
@@ -393,13 +433,16 @@ impl Sema<'_> {
                 let message = "function pointers are not supported";
                 let help = "call the functions by their names, chosen with `if` or `switch`";
                 self.error(&codes::FUNCTION_POINTER, span, message, "points to a function", help);
+                self.function_pointers = true;
+                false
             }
             Kind::Pointer(_) => {
                 let message = "pointers to pointers are not supported";
                 let help = "return the pointer, or use an index into the array";
                 self.error(&codes::POINTER_POINTER, span, message, "points to a pointer", help);
+                false
             }
-            _ => {}
+            _ => true,
         }
     }
 
@@ -408,6 +451,7 @@ impl Sema<'_> {
             let message = "function pointers are not supported";
             let help = "call the functions by their names, chosen with `if` or `switch`";
             self.error(&codes::FUNCTION_POINTER, span, message, "an array of functions", help);
+            self.function_pointers = true;
             return Types::ERROR;
         }
         if self.types.is_pointer(of.ty) {
@@ -427,9 +471,12 @@ impl Sema<'_> {
                 let message = "`[*]` stands outside of a prototype";
                 let help = "write how many elements the array has";
                 self.error(&codes::VLA, span, message, "says no length", help);
-                Len::Fixed(1)
+                return Types::ERROR;
             }
-            ast::Length::Value(length) => self.length(length, mode),
+            ast::Length::Value(length) => match self.length(length, mode) {
+                Some(len) if of.ty != Types::ERROR => len,
+                _ => return Types::ERROR,
+            },
         };
         let ty = self.types.make(Kind::Array(of, len));
         let is_known = matches!(len, Len::Fixed(_)) && self.types.size(of.ty).is_some();
@@ -441,43 +488,45 @@ impl Sema<'_> {
         ty
     }
 
-    fn length(&mut self, length: &ast::Expr, mode: Extents) -> Len {
+    /// The length of an array; `None` where it is refused.
+    fn length(&mut self, length: &ast::Expr, mode: Extents) -> Option<Len> {
         let value = self.expr(length);
         if value.ty == Types::ERROR {
-            return Len::Fixed(1);
+            return None;
         }
         if self.types.as_int(value.ty).is_none() {
             let message = "the length of an array is no integer";
-            self.error(
-                &codes::CONSTANT,
-                length.span,
-                message,
-                "not an integer",
-                "write an integer",
-            );
-            return Len::Fixed(1);
+            let help = "write an integer";
+            self.error(&codes::CONSTANT, length.span, message, "not an integer", help);
+            return None;
         }
         match value.kind {
-            ExprKind::Const(count) if count > 0 => Len::Fixed(count as u64),
+            ExprKind::Const(count) if count > 0 => Some(Len::Fixed(count as u64)),
             // A host may give an empty array.
-            ExprKind::Const(0) if mode != Extents::Constant => Len::Fixed(0),
+            ExprKind::Const(0) if mode != Extents::Constant => Some(Len::Fixed(0)),
             ExprKind::Const(count) => {
                 let message = format!("an array of {count} elements");
                 let help = "give it at least one element";
                 self.error(&codes::ARRAY_SIZE, length.span, message, "not positive", help);
-                Len::Fixed(1)
+                None
             }
             _ if mode != Extents::Constant => {
                 let value = self.convert(value, Types::LONG);
                 let name = self.names_extent(length.span);
                 self.current.extents.push((name, value));
-                Len::Var(name)
+                Some(Len::Var(name))
+            }
+            _ if self.current.number.is_none() => {
+                let message = "the length of a variable of the file is not constant";
+                let help = "write a literal, a macro or a constant of an enumeration";
+                self.error(&codes::CONSTANT, length.span, message, "not constant", help);
+                None
             }
             _ => {
                 let message = "variable-length arrays are not supported";
                 let help = "give it a constant length, the largest that is needed";
                 self.error(&codes::VLA, length.span, message, "not constant", help);
-                Len::Fixed(1)
+                None
             }
         }
     }
@@ -522,6 +571,7 @@ impl Sema<'_> {
 
     pub(super) fn refuse_forms(&mut self, variadic: bool, names_only: bool, span: Span) {
         if variadic {
+            self.variadic = true;
             let message = "functions with `...` are not supported";
             let help = "give it all its parameters, or an array";
             self.error(&codes::VARIADIC, span, message, "takes any number", help);
@@ -547,6 +597,9 @@ impl Sema<'_> {
         let base = self.specs(&declaration.specs, declaration.items.is_empty());
         for (declarator, init) in declaration.items {
             let Some(name) = declarator.name else { continue };
+            if let Some(Part::Function { variadic: true, .. }) = declarator.parts.first() {
+                self.refused.add(name.name);
+            }
             let of = self.declared(base.of, &declarator, Extents::Constant);
             if base.storage == Some(Storage::Typedef) {
                 let symbol = Symbol::Typedef(of);

@@ -24,13 +24,10 @@ impl Sema<'_> {
                 Some(Symbol::Function(_)) => {
                     let message = "function pointers are not supported";
                     let help = "call the function: write its arguments in parentheses behind it";
-                    self.error(
-                        &codes::FUNCTION_POINTER,
-                        span,
-                        message,
-                        "a function as a value",
-                        help,
-                    );
+                    if !self.function_pointers {
+                        let label = "a function as a value";
+                        self.error(&codes::FUNCTION_POINTER, span, message, label, help);
+                    }
                     self.bad(span)
                 }
                 _ => self.value_of(expr),
@@ -322,9 +319,19 @@ impl Sema<'_> {
     pub(super) fn assign(&mut self, to: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
         let place = self.place(to);
         let value = self.expr(value);
-        let writes = self.writes(&place);
-        let value = self.assigned(value, place.ty, "a place");
-        if !writes || value.ty == Types::ERROR {
+        if !self.writes(&place) {
+            return self.bad(span);
+        }
+        let what = match (&place.kind, &to.kind) {
+            (PlaceKind::Local(_) | PlaceKind::Global(_), ast::ExprKind::Name(name)) => {
+                format!("`{}`", self.name(*name))
+            }
+            (PlaceKind::Index(..), _) => "an element".to_string(),
+            (PlaceKind::Member(..), _) => "a member".to_string(),
+            _ => "a place".to_string(),
+        };
+        let value = self.assigned(value, place.ty, &what);
+        if value.ty == Types::ERROR {
             return self.bad(span);
         }
         let ty = place.ty;
@@ -457,8 +464,7 @@ impl Sema<'_> {
         for name in members {
             let path = self.types.members(ty).and_then(|list| self.find_in(list, name.name));
             let Some(path) = path else {
-                let message = format!("{} has no member `{}`", self.text(ty), self.name(name.name));
-                self.error(&codes::MEMBER, name.span, message, "no member", "name a member");
+                self.no_member(ty, *name);
                 return self.bad(span);
             };
             for number in path {

@@ -17,6 +17,7 @@ impl Sema<'_> {
         body: Stmt,
         span: Span,
     ) {
+        self.told.clear();
         let base = self.specs(specs, false);
         let Some(name) = declarator.name else { return };
         let mut rest = declarator;
@@ -38,8 +39,11 @@ impl Sema<'_> {
                 }
             };
         self.refuse_forms(variadic, names_only, at);
+        if variadic {
+            self.refused.add(name.name);
+        }
         if names_only {
-            return;
+            return self.refused.add(name.name);
         }
         let result = self.declared(base.of, &rest, Extents::Constant);
         self.refuse_result(result, span);
@@ -63,7 +67,8 @@ impl Sema<'_> {
         }
         self.scopes.pop();
         let ends = super::ends::reaches_end(&out);
-        if ends && !matches!(self.types.kind(result.ty), Kind::Void | Kind::Error) {
+        let is_whole = !self.refused.statements;
+        if ends && is_whole && !matches!(self.types.kind(result.ty), Kind::Void | Kind::Error) {
             let message = format!("`{}` may end here without a value", self.name(name.name));
             let warning = Diagnostic::warning(&codes::NO_VALUE, message).at(end, "no `return`");
             self.diagnostics.push(warning.help("return a value on each way to the end"));
@@ -104,8 +109,9 @@ impl Sema<'_> {
             Some((Symbol::Function(number), first)) => {
                 if self.functions[number].body.is_some() {
                     self.duplicate(name.name, name.span, first);
+                } else {
+                    self.agrees(number, ty, true, name.span);
                 }
-                self.agrees(number, ty, true, name.span);
                 self.functions[number].is_static |= is_static;
                 number
             }
@@ -182,7 +188,11 @@ impl Sema<'_> {
             let declared = self.declared(base.of, &param.declarator, Extents::Any);
             let of = self.adjusted(declared);
             let span = param.declarator.name.map_or(param.span, |name| name.span);
-            if !self.types.is_complete(of.ty) {
+            if of.ty == Types::VOID {
+                let message = "a parameter of the type `void`";
+                let help = "give it a type with values; `(void)` alone says that there are none";
+                self.error(&codes::INCOMPLETE, span, message, "no value", help);
+            } else if !self.types.is_complete(of.ty) {
                 let text = self.text(of.ty);
                 let message = format!("a parameter of the type {text}, which is not complete");
                 let help = "define the type before";

@@ -52,6 +52,7 @@ impl Sema<'_> {
             return self.text_into(of.ty, len, at, bytes, init.span(), values);
         }
         match (self.types.kind(ty), init) {
+            (Kind::Error, ast::Init::List(..)) => 1,
             (Kind::Array(..) | Kind::Struct(_), ast::Init::List(items, span)) => {
                 let mut filler = Filler { items, next: 0, followed: 0, value: None };
                 let count = self.fill(ty, at, &mut filler, true, values);
@@ -348,9 +349,7 @@ impl Sema<'_> {
             (Kind::Struct(_), Designator::Member(name)) => {
                 let members = self.types.members(ty)?;
                 let Some(path) = self.find_in(members, name.name) else {
-                    let message =
-                        format!("{} has no member `{}`", self.text(ty), self.name(name.name));
-                    self.error(&codes::MEMBER, name.span, message, "no member", "name a member");
+                    self.no_member(ty, *name);
                     return None;
                 };
                 let (&first, rest) = path.split_first()?;

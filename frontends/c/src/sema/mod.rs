@@ -12,16 +12,16 @@ mod operators;
 mod place;
 mod stmt;
 pub(crate) mod tree;
+mod unknown;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Span, nearest};
+use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Span};
 
 use crate::codes;
-use crate::names::{Name, Names};
+use crate::names::{Name, Names, Refused};
 use crate::sema::tree::{Expr, ExprKind, Function, Global, Local, Program};
 use crate::syntax::ast::Item;
-use crate::syntax::errors::{is_type_of_header, unknown_type};
 use crate::types::{Qual, Ty, Types};
 
 /// Bytes of variables that live as long as the program.
@@ -79,6 +79,7 @@ type LooseCall = (usize, Vec<(Ty, Span)>, Span);
 /// The checker.
 pub(crate) struct Sema<'a> {
     names: &'a Names,
+    refused: &'a mut Refused,
     diagnostics: &'a mut Diagnostics,
     pub(crate) types: Types,
     scopes: Vec<Scope>,
@@ -99,16 +100,26 @@ pub(crate) struct Sema<'a> {
     static_bytes: u64,
     /// Calls of functions before anything was said of their parameters, and what they give.
     loose: Vec<LooseCall>,
+    /// What the file and the blocks that are open declare behind what is read, innermost last.
+    later: Vec<HashMap<Name, Span>>,
+    /// The names of which it was said in this function that they mean nothing.
+    told: HashSet<Name>,
+    /// Whether a pointer to a function was refused, so that functions as values are what follows.
+    function_pointers: bool,
+    /// Whether a function with `...` was refused, so that what reads its arguments is what follows.
+    variadic: bool,
 }
 
 /// Checks a translation unit.
 pub(crate) fn check(
     items: Vec<Item>,
     names: &Names,
+    refused: &mut Refused,
     diagnostics: &mut Diagnostics,
 ) -> (Program, Types) {
     let mut sema = Sema {
         names,
+        refused,
         diagnostics,
         types: Types::new(),
         scopes: vec![Scope::default()],
@@ -123,7 +134,12 @@ pub(crate) fn check(
         wishes: Vec::new(),
         static_bytes: 0,
         loose: Vec::new(),
+        later: Vec::new(),
+        told: HashSet::new(),
+        function_pointers: false,
+        variadic: false,
     };
+    sema.later.push(unknown::declared_by(&items));
     for item in items {
         sema.item(item);
     }
@@ -192,29 +208,6 @@ impl Sema<'_> {
         let error = Diagnostic::error(&codes::DUPLICATE, message).at(span, "defined again");
         let error = error.and(first, "first defined here");
         self.diagnostics.push(error.help("remove one, or choose another name"));
-    }
-
-    /// The error for a name that means nothing.
-    fn unknown(&mut self, name: Name, span: Span) {
-        let text = self.name(name).to_string();
-        // In a cast or `sizeof` that is read as a call or a value, since no header declares it.
-        if is_type_of_header(&text) {
-            return self.diagnostics.push(unknown_type(&text, span));
-        }
-        let mut known: Vec<&str> = self
-            .scopes
-            .iter()
-            .rev()
-            .flat_map(|scope| scope.symbols.keys())
-            .map(|&name| self.names.text(name))
-            .collect();
-        known.sort_unstable();
-        let near = nearest(&text, known).map(String::from);
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "declare it before".to_string(),
-        };
-        self.error(&codes::UNKNOWN, span, format!("`{text}` is not declared"), "not known", help);
     }
 
     fn static_assert(&mut self, condition: &crate::syntax::ast::Expr, text: &[u8], span: Span) {

@@ -5,7 +5,8 @@ use nbcc_base::Span;
 
 use super::Sema;
 use crate::codes;
-use crate::sema::tree::{Arith, Compare, Expr, ExprKind};
+use crate::names::Name;
+use crate::sema::tree::{Arith, Compare, Expr, ExprKind, PlaceKind};
 use crate::types::{Int, Kind, Len, Qual, Ty, Types};
 
 /// The result of an operation on integers of one type; `None` where there is none.
@@ -289,17 +290,44 @@ impl Sema<'_> {
         if self.types.members(to).is_some() && self.types.compatible(expr.ty, to) {
             return expr;
         }
-        let pointers = self.types.is_pointer(to) || self.types.is_pointer(expr.ty);
+        let (from_pointer, to_pointer) =
+            (self.types.is_pointer(expr.ty), self.types.is_pointer(to));
         let (from, target) = (self.text(expr.ty), self.text(to));
-        let message = format!("{from} given to {what} of the type {target}");
-        if pointers {
-            let help = "pointers and integers are no numbers of each other: use an index";
-            self.error(&codes::POINTER_CAST, span, message, "not converted", help);
-        } else {
-            let help = "give a value of that type";
-            self.error(&codes::TYPE, span, message, "another type", help);
+        if expr.ty == Types::VOID {
+            let message = format!("what has no value is given to {what} of the type {target}");
+            let help = "give the function that is called a type of result, or leave its value out";
+            self.error(&codes::TYPE, span, message, "no value", help);
+            return self.bad(span);
         }
+        if self.is_text(&expr) {
+            let message = format!("a text is given to {what} of the type {target}");
+            let help = "one character stands in single quotes, `'a'`; a text is for an array of \
+                        `char` or a pointer to `const char`";
+            self.error(&codes::POINTER_CAST, span, message, "a text", help);
+            return self.bad(span);
+        }
+        let message = format!("{from} given to {what} of the type {target}");
+        let (code, label, help) = match (from_pointer, to_pointer) {
+            (false, false) => (&codes::TYPE, "another type", "give a value of that type"),
+            (true, false) => {
+                let help =
+                    "a pointer is no number: name an element with `[0]` or `*`, or keep an index";
+                (&codes::POINTER_CAST, "a pointer", help)
+            }
+            _ => {
+                let help = "a number is no pointer: give an array, or an address with `&`";
+                (&codes::POINTER_CAST, "no pointer", help)
+            }
+        };
+        self.error(code, span, message, label, help);
         self.bad(span)
+    }
+
+    /// Whether a value is a text between quotes.
+    fn is_text(&self, expr: &Expr) -> bool {
+        let ExprKind::Address(place) = &expr.kind else { return false };
+        let PlaceKind::Global(number) = place.kind else { return false };
+        self.globals[number].name == Name(0) && self.globals[number].is_const
     }
 
     pub(super) fn repointed(&mut self, expr: Expr, to: Ty) -> Expr {

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::names::Name;
 use crate::sema::tree::{Expr, ExprKind, Init, Place, PlaceKind};
 use crate::syntax::ast::{self, UnaryOp};
-use crate::types::{Kind, Len, Qual, Types};
+use crate::types::{Kind, Len, Qual, Ty, Types};
 
 impl Sema<'_> {
     pub(super) fn value_of(&mut self, expr: &ast::Expr) -> Expr {
@@ -184,7 +184,10 @@ impl Sema<'_> {
         let Some(to) = self.types.pointee(pointer.ty) else {
             let text = self.text(pointer.ty);
             let message = format!("{text} is no pointer");
-            let help = "use an array or a pointer; `.` instead of `->` for a structure";
+            let help = match self.types.kind(pointer.ty) {
+                Kind::Struct(_) => "members of a structure are named with `.`",
+                _ => "only arrays and pointers have elements: declare it as one of them",
+            };
             self.error(&codes::TYPE, pointer.span, message, "points to nothing", help);
             return self.bad_place(span);
         };
@@ -261,30 +264,41 @@ impl Sema<'_> {
         self.deref(moved, span)
     }
 
+    /// Reports that a type has no member of a name.
+    pub(super) fn no_member(&mut self, ty: Ty, name: ast::Ident) {
+        if ty == Types::ERROR {
+            return;
+        }
+        let text = self.text(ty);
+        let wanted = self.name(name.name);
+        let (message, help) = match (self.types.members(ty), self.types.kind(ty)) {
+            (Some(members), _) => {
+                let named = members.iter().filter_map(|member| member.name);
+                let known: Vec<&str> = named.map(|name| self.names.text(name)).collect();
+                let help = match nbcc_base::nearest(wanted, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are: {}", known.join(", ")),
+                };
+                (format!("{text} has no member `{wanted}`"), help)
+            }
+            (None, Kind::Pointer(_)) => {
+                (format!("{text} is a pointer"), "write `->` instead of `.`".to_string())
+            }
+            (None, Kind::Struct(_)) => {
+                (format!("{text} is not complete"), "define its members before".to_string())
+            }
+            _ => (format!("{text} has no members"), "use a structure".to_string()),
+        };
+        self.error(&codes::MEMBER, name.span, message, "no member", help);
+    }
+
     pub(super) fn member(&mut self, place: Place, name: ast::Ident, span: Span) -> Place {
         if place.ty == Types::ERROR {
             return place;
         }
-        let Some(members) = self.types.members(place.ty) else {
-            let text = self.text(place.ty);
-            let (message, help) = match self.types.kind(place.ty) {
-                Kind::Pointer(_) => (format!("{text} is a pointer"), "write `->` instead of `.`"),
-                Kind::Struct(_) => (format!("{text} is not complete"), "define its members before"),
-                _ => (format!("{text} has no members"), "use a structure"),
-            };
-            self.error(&codes::MEMBER, name.span, message, "no member", help);
-            return self.bad_place(span);
-        };
-        let Some(path) = self.find_in(members, name.name) else {
-            let known: Vec<&str> =
-                members.iter().filter_map(|member| Some(self.names.text(member.name?))).collect();
-            let text = self.name(name.name);
-            let help = match nbcc_base::nearest(text, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are: {}", known.join(", ")),
-            };
-            let message = format!("{} has no member `{text}`", self.text(place.ty));
-            self.error(&codes::MEMBER, name.span, message, "no member", help);
+        let members = self.types.members(place.ty);
+        let Some(path) = members.and_then(|members| self.find_in(members, name.name)) else {
+            self.no_member(place.ty, name);
             return self.bad_place(span);
         };
         let mut place = place;

@@ -11,8 +11,9 @@ use crate::types::Types;
 
 impl Sema<'_> {
     pub(super) fn statements(&mut self, list: Vec<ast::Stmt>, out: &mut Vec<Stmt>) {
-        let (mut ended, mut reported) = (false, false);
+        let (mut ended, mut reported) = (false, self.refused.statements);
         let outer = self.unreached;
+        self.enter_block(&list);
         for stmt in list {
             let is_entered =
                 matches!(stmt.kind, ast::StmtKind::Case(..) | ast::StmtKind::Default(_))
@@ -29,6 +30,7 @@ impl Sema<'_> {
             ended = jumps || ended && !has_label;
             self.statement(stmt, out);
         }
+        self.leave_block();
         self.unreached = outer;
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Builder<'a> {
     spans: &'a [Span],
     names: &'a Names,
     scopes: &'a RefCell<Scopes>,
-    pub(crate) diagnostics: &'a mut Diagnostics,
+    diagnostics: &'a mut Diagnostics,
     pub(crate) items: Vec<Item>,
     /// The `_Static_assert`s within structures.
     pub(crate) asserts: Vec<(Expr, Vec<u8>, Span)>,
@@ -32,6 +32,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) end: u32,
     in_typedef: bool,
     too_deep: bool,
+    /// What was said of the item that is read, which is read again if it has syntax errors.
+    said: Vec<Diagnostic>,
 }
 
 impl<'a> Builder<'a> {
@@ -51,6 +53,7 @@ impl<'a> Builder<'a> {
             end: 0,
             in_typedef: false,
             too_deep: false,
+            said: Vec::new(),
         }
     }
 
@@ -63,7 +66,7 @@ impl<'a> Builder<'a> {
 
     fn refuse(&mut self, code: &'static CodeInfo, span: Span, message: &str, help: &str) {
         let error = Diagnostic::error(code, message).at(span, "not supported").help(help);
-        self.diagnostics.push(error);
+        self.said.push(error);
     }
 
     pub(crate) fn expr(&mut self, kind: ExprKind, start: u32, end: u32) -> Expr {
@@ -100,7 +103,7 @@ impl<'a> Builder<'a> {
             self.too_deep = true;
             let error = Diagnostic::error(&codes::LIMIT, "this is nested too deep");
             let error = error.at(span, format!("more than {MAX_DEPTH} levels"));
-            self.diagnostics.push(error.help("take it apart: use variables, functions and loops"));
+            self.said.push(error.help("take it apart: use variables, functions and loops"));
         }
     }
 
@@ -237,6 +240,13 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn label(&mut self, name: Ident) {
+        if nbcc_base::nearest(self.names.text(name.name), ["default"]).is_some() {
+            let text = self.names.text(name.name);
+            let message = format!("`{text}` is no word of the language");
+            let error = Diagnostic::error(&codes::SYNTAX, message).at(name.span, "a label");
+            let error = error.help("did you mean `default`?");
+            return self.said.push(error);
+        }
         let help = "use loops with `break` and `continue`, or a function that returns";
         self.refuse(&codes::GOTO, name.span, "labels are not supported", help);
     }
@@ -255,7 +265,7 @@ impl<'a> Builder<'a> {
 
     /// Records a complete item.
     pub(crate) fn item(&mut self, item: Item, end: u32) {
-        self.end = end;
+        self.ends(end);
         for (condition, text, span) in self.asserts.drain(..) {
             self.items.push(Item::StaticAssert(condition, text, span));
         }
@@ -263,15 +273,22 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn empty(&mut self, end: u32) {
+        self.ends(end);
+    }
+
+    /// An item ends without syntax errors.
+    fn ends(&mut self, end: u32) {
         self.end = end;
+        for said in self.said.drain(..) {
+            self.diagnostics.push(said);
+        }
     }
 
     pub(crate) fn stray_pragma(&mut self, start: u32, end: u32) {
-        self.end = end;
         let span = self.span(start, end);
         let error = Diagnostic::error(&codes::PRAGMA, "`#pragma nbcc` stands before no loop");
-        self.diagnostics
-            .push(error.at(span, "not here").help("write it before `for`, `while` or `do`"));
+        self.said.push(error.at(span, "not here").help("write it before `for`, `while` or `do`"));
+        self.ends(end);
     }
 }
 

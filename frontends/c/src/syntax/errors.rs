@@ -1,13 +1,16 @@
-//! What is said of a syntax error: the tokens around the one that the grammar does not take say what
-//! was meant more often than the list of those that it takes.
+//! What is said of a syntax error, and what is done about it: the tokens around the one that the
+//! grammar does not take say what was meant more often than the list of those that it takes.
 
 use lalrpop_util::ParseError;
 use nbcc_base::{Diagnostic, Span};
 
-use super::token::Token;
+use super::brackets::begins_statement;
+use super::repair::Repair;
+use super::scopes::Scopes;
+use super::token::{Token, Tokens, behind};
 use crate::codes;
-use crate::names::Names;
-use crate::preprocess::Uses;
+use crate::names::{Name, Names};
+use crate::preprocess::{Uses, headers};
 
 /// Types that headers declare.
 const OF_HEADERS: [&str; 11] = [
@@ -24,10 +27,32 @@ const OF_HEADERS: [&str; 11] = [
     "bool",
 ];
 
+const UNEXPECTED: &str = "this is not expected here";
+const OUTSIDE: &str = "a statement outside of functions";
+
+/// The error for a token that a macro has too much, as people write it who define variables.
+pub(super) fn extra_of_macro(
+    stray: Token,
+    span: Span,
+    uses: &Uses,
+    names: &Names,
+) -> Option<Diagnostic> {
+    let found = uses.get(&span)?;
+    let extra = match (stray, found.extra?) {
+        (Token::Assign, extra @ "the `=`") | (Token::Semicolon, extra @ "the `;`") => extra,
+        _ => return None,
+    };
+    let name = names.text(found.name);
+    let label = format!("has {extra} of the macro in it");
+    let help = format!("remove {extra} from `#define {name}`");
+    Some(syntax(span, UNEXPECTED, &label, help))
+}
+
 /// What is known of the tokens of a file.
 pub(super) struct Source<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) spans: &'a [Span],
+    pub(super) firsts: &'a [bool],
     pub(super) names: &'a Names,
     pub(super) uses: &'a Uses,
 }
@@ -46,8 +71,8 @@ pub(crate) fn unknown_type(name: &str, span: Span) -> Diagnostic {
     let words = ["int", "char", "short", "long", "unsigned", "void"];
     let help = if is_pointer_as_integer(name) {
         "pointers are no integers here: keep an index into the array, a `ptrdiff_t`".to_string()
-    } else if OF_HEADERS.contains(&name) {
-        "include <stdint.h>, <stdbool.h> or <stddef.h>".to_string()
+    } else if let Some(header) = headers::declaring(name) {
+        format!("write `#include <{header}>`")
     } else {
         match nbcc_base::nearest(name, OF_HEADERS.into_iter().chain(words)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -64,22 +89,42 @@ pub(crate) fn open_type(brace: Span) -> Diagnostic {
     error.at(brace, "ends a type").help("write `};`, so that what follows is no part of it")
 }
 
-impl Source<'_> {
-    /// What is wrong, and the number of the token at which it is.
-    pub(super) fn explain(&self, error: &ParseError<u32, Token, ()>) -> (Diagnostic, usize) {
-        let (at, expected) = match error {
-            ParseError::UnrecognizedToken { token: (at, ..), expected } => (*at as usize, expected),
-            ParseError::UnrecognizedEof { expected, .. } => (self.tokens.len(), expected),
-            ParseError::ExtraToken { .. }
-            | ParseError::InvalidToken { .. }
-            | ParseError::User { .. } => {
-                unreachable!("the grammar ends at the end of the file and its actions do not fail")
-            }
-        };
+/// The number of the token that the grammar does not take, of so many, and what it takes there.
+pub(super) fn place(error: &ParseError<u32, Token, ()>, count: usize) -> (usize, &[String]) {
+    match error {
+        ParseError::UnrecognizedToken { token: (at, ..), expected } => (*at as usize, expected),
+        ParseError::UnrecognizedEof { expected, .. } => (count, expected),
+        ParseError::ExtraToken { .. }
+        | ParseError::InvalidToken { .. }
+        | ParseError::User { .. } => {
+            unreachable!("the grammar ends at the end of the file and its actions do not fail")
+        }
+    }
+}
+
+fn syntax(span: Span, message: &str, label: &str, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(&codes::SYNTAX, message).at(span, label).help(help)
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(tokens: &'a Tokens, names: &'a Names, uses: &'a Uses) -> Source<'a> {
+        let Tokens { kinds, spans, firsts } = tokens;
+        Source { tokens: kinds, spans, firsts, names, uses }
+    }
+
+    /// What is wrong at a token where others are expected, and how to go on.
+    pub(super) fn explain(
+        &self,
+        at: usize,
+        expected: &[String],
+        scopes: &Scopes,
+    ) -> (Diagnostic, Repair) {
         let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
-        let known = self.in_macro(at).or_else(|| self.behind_type(at));
-        if let Some(diagnostic) = known {
-            return (diagnostic, at);
+        if let Some((error, stray)) = self.in_macro(at) {
+            return (error, Repair::Replace(stray..stray + 1, Vec::new()));
+        }
+        if let Some(brace) = self.behind_type(at) {
+            return (open_type(self.spans[brace]), Repair::Insert(brace + 1, Token::Semicolon));
         }
         let Some(&span) = self.spans.get(at) else {
             let error = Diagnostic::error(&codes::SYNTAX, "the file ends within a declaration");
@@ -87,45 +132,321 @@ impl Source<'_> {
                 Some(&last) => error.at(last, "the last of it"),
                 None => error,
             };
-            return (error.help("complete it, or remove it"), at);
+            return (error.help("complete it, or remove it"), Repair::Erase);
         };
-        let unknown = match (self.before(at, 1), self.tokens[at]) {
-            // `foo x;`, `foo *x`: the first name is no type.
-            (Some(Token::Name(name)), Token::Name(_)) => Some((name, self.spans[at - 1])),
-            (_, Token::Name(name)) if has("type") && !has("integer") => Some((name, span)),
-            _ => self.cast(at).and_then(|cast| match self.tokens[cast] {
-                Token::Name(name) => Some((name, self.spans[cast])),
-                _ => None,
-            }),
-        };
-        if let Some((name, span)) = unknown {
-            return (unknown_type(self.names.text(name), span), at);
+        let known = self.outside(at, span);
+        let known = known.or_else(|| self.operator(at)).or_else(|| self.word_as_name(at, expected));
+        if let Some(known) = known {
+            return known;
+        }
+        let wants_type = has("type") && !has("integer");
+        let unknown = self.type_at(at, wants_type, has("operator"));
+        let is_of_header =
+            unknown.is_some_and(|(name, _)| is_type_of_header(self.names.text(name)));
+        if let Some((name, number)) = unknown
+            && scopes.is_tag(name)
+        {
+            let text = self.names.text(name);
+            let error = unknown_type(text, self.spans[number]);
+            let with = vec![Token::Struct, Token::Name(name)];
+            let help = format!("write `struct {text}`: it is a tag");
+            return (error.help(help), Repair::Replace(number..number + 1, with));
+        }
+        if !is_of_header && let Some(known) = self.misspelt(at, wants_type, scopes) {
+            return known;
+        }
+        if let Some((name, number)) = unknown {
+            let error = unknown_type(self.names.text(name), self.spans[number]);
+            return (error, Repair::Type(name));
+        }
+        if let Some(known) =
+            self.in_type(at, has("type")).or_else(|| self.without_colon(at, has(":")))
+        {
+            return known;
         }
         if let Some(diagnostic) = self.stray_else(at) {
-            return (diagnostic, at);
+            return (diagnostic, Repair::Replace(at..at + 1, Vec::new()));
         }
-        let error = Diagnostic::error(&codes::SYNTAX, "this is not expected here");
-        let help = if self.in_short_for(at) {
-            "the three parts of a `for` have `;` between them: `for (i = 0; i < n; i++)`".into()
-        } else if has(";") {
+        if self.in_short_for(at) {
+            let help = "the three parts of a `for` have `;` between them: \
+                        `for (i = 0; i < n; i++)`";
+            return (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase);
+        }
+        if self.lacks_semicolon(at, expected) {
+            let place = behind(self.spans[at - 1]);
+            let error = syntax(place, "a `;` is missing here", "behind this", "write `;`");
+            return (error, Repair::Insert(at, Token::Semicolon));
+        }
+        let begins_value = matches!(
+            self.tokens[at],
+            Token::Name(_)
+                | Token::Int(_)
+                | Token::Char(_)
+                | Token::Text(_)
+                | Token::Word(_)
+                | Token::Const
+                | Token::Struct
+                | Token::Enum
+        );
+        if has(",") && !has(";") && begins_value {
+            let place = behind(self.spans[at - 1]);
+            let help = if has("operator") { "write `,`, or an operator" } else { "write `,`" };
+            let error = syntax(place, "a `,` is missing here", "behind this", help);
+            return (error, Repair::Insert(at, Token::Comma));
+        }
+        let word = match self.before(at, 1) {
+            Some(Token::If) => Some("if"),
+            Some(Token::While) => Some("while"),
+            Some(Token::For) => Some("for"),
+            Some(Token::Switch) => Some("switch"),
+            _ => None,
+        };
+        if let Some(word) = word.filter(|_| expected.len() == 1 && has("(")) {
+            let message = format!("a `(` is missing behind `{word}`");
+            let help = format!("put what stands behind it into parentheses: `{word} (...)`");
+            return (syntax(span, &message, "not in parentheses", help), Repair::Erase);
+        }
+        let help = if has(";") && has("=") && begins_value {
+            "a `,` or a `;` may be missing before this".to_string()
+        } else if has(";") && begins_value {
             "a `;` may be missing before this".to_string()
+        } else if let [only] = expected {
+            let message = format!("{} is expected here", only.replace('"', "`"));
+            let help = "complete what stands before, or leave it out";
+            return (syntax(span, &message, "something else", help), Repair::Erase);
+        } else if has("name") && !has("integer") {
+            let help = "write the name of what is declared or meant";
+            return (syntax(span, "a name is expected here", "no name", help), Repair::Erase);
         } else if expected.len() <= 3 {
             format!("expected {}", expected.join(" or ").replace('"', "`"))
         } else if has("integer") {
-            "an expression is expected".to_string()
+            let message = "an expression is expected here";
+            let help = "write the value, or leave out the operator before it";
+            return (syntax(span, message, "no value", help), Repair::Erase);
         } else {
             "leave it out, or complete what stands before".to_string()
         };
-        (error.at(span, "unexpected").help(help), at)
+        (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase)
+    }
+
+    /// Whether nothing but a `;` is missing before a token: it is the first of its line, or begins or
+    /// ends something.
+    pub(super) fn lacks_semicolon(&self, at: usize, expected: &[String]) -> bool {
+        let takes = expected.iter().any(|word| word.trim_matches('"') == ";");
+        let begins = matches!(
+            self.tokens.get(at),
+            Some(
+                Token::CloseBrace
+                    | Token::Return
+                    | Token::If
+                    | Token::Else
+                    | Token::For
+                    | Token::While
+            ) | Some(Token::Do | Token::Switch | Token::Case | Token::Default | Token::Break)
+                | Some(
+                    Token::Continue | Token::Goto | Token::Word(_) | Token::Static | Token::Const
+                )
+                | Some(Token::Struct | Token::Enum | Token::Storage(_))
+        );
+        let continues = matches!(
+            self.tokens.get(at),
+            None | Some(Token::Op(_) | Token::Assign | Token::AssignOp(_) | Token::Colon)
+                | Some(
+                    Token::Close | Token::CloseIndex | Token::Dot | Token::Arrow | Token::Question
+                )
+        );
+        let in_declarator = !expected.iter().any(|word| word.trim_matches('"') == ",");
+        let is_first = self.firsts.get(at).is_some_and(|&first| first);
+        at > 0
+            && takes
+            && (begins || is_first && !continues)
+            && !(in_declarator && self.tokens[at - 1] == Token::Semicolon)
+    }
+
+    /// The error for what stands outside of functions and is no declaration.
+    fn outside(&self, at: usize, span: Span) -> Option<(Diagnostic, Repair)> {
+        if at > 1 {
+            return None;
+        }
+        if at == 0 && self.tokens[0] == Token::OpenBrace {
+            let help = "remove the `;` before it if this is the body of a function";
+            let message = "braces outside of functions";
+            return Some((syntax(span, message, "of no function", help), Repair::Erase));
+        }
+        let Token::Name(name) = self.tokens[0] else {
+            let starts = at == 0 && begins_statement(self.tokens);
+            let error = || syntax(span, OUTSIDE, "no declaration", "put it into a function");
+            return starts.then(|| (error(), Repair::Erase));
+        };
+        match self.tokens.get(1)? {
+            Token::Open => {
+                let close = self.close_of(1)?;
+                let name = self.names.text(name);
+                if self.tokens.get(close + 1) != Some(&Token::OpenBrace) {
+                    let help = "put a call into a function; a declaration begins with a type";
+                    return Some((syntax(self.spans[0], OUTSIDE, "no type", help), Repair::Erase));
+                }
+                let message = format!("the function `{name}` has no type");
+                let help = format!("write the type of its result: `int {name}(...)`, or `void`");
+                let error = syntax(self.spans[0], &message, "no type before it", help);
+                Some((error, Repair::Insert(0, Token::Word(crate::syntax::ast::Word::Int))))
+            }
+            _ if begins_statement(self.tokens) => {
+                let help = "put it into a function; a declaration begins with a type";
+                Some((syntax(self.spans[0], OUTSIDE, "no type", help), Repair::Erase))
+            }
+            _ => None,
+        }
+    }
+
+    /// The name at or before a token that stands where a type does.
+    fn type_at(&self, at: usize, wants_type: bool, in_value: bool) -> Option<(Name, usize)> {
+        let found = match (self.before(at, 1), self.tokens[at]) {
+            // `foo x;`, `foo *x`: the first name is no type.
+            (Some(Token::Name(_)), Token::Name(_) | Token::Star)
+                if self.may_be_type(at - 1, in_value) =>
+            {
+                at - 1
+            }
+            (_, Token::Name(_)) if wants_type => at,
+            _ => self.cast(at)?,
+        };
+        match self.tokens[found] {
+            Token::Name(name) => Some((name, found)),
+            _ => None,
+        }
+    }
+
+    /// The error for what stands in the parentheses of a type, or for a type without them.
+    fn in_type(&self, at: usize, takes_type: bool) -> Option<(Diagnostic, Repair)> {
+        let span = self.spans[at];
+        let (before, second) = (self.before(at, 1)?, self.before(at, 2));
+        match (self.tokens[at], before) {
+            (Token::Word(_) | Token::Struct, Token::Sizeof) => {
+                let help = "write `sizeof(int)`";
+                let message = "`sizeof` of a type without parentheses";
+                Some((syntax(span, message, "a type", help), Repair::Erase))
+            }
+            (Token::Word(_), Token::Comma) if self.in_call_of(at, "va_arg") => {
+                let help = "give the function all its parameters, or an array";
+                let message = "functions with `...` are not supported";
+                let error = Diagnostic::error(&codes::VARIADIC, message);
+                Some((error.at(span, "reads one of any number").help(help), Repair::Erase))
+            }
+            (Token::Word(_), Token::Open) if matches!(second, Some(Token::Name(_))) => {
+                let help = "a function is called with values: write the value, or a cast of it";
+                Some((syntax(span, "a type is given to a function", "a type", help), Repair::Erase))
+            }
+            (Token::Word(_), _) if self.tokens.get(at + 1) == Some(&Token::Open) && !takes_type => {
+                let help = "write a cast as `(int)n`";
+                Some((syntax(span, "a type stands before a value", "a type", help), Repair::Erase))
+            }
+            (Token::Name(_), Token::Word(_)) if second == Some(Token::Open) => {
+                let help = "a cast has nothing but the type in its parentheses: `(int)n`";
+                Some((
+                    syntax(span, "a name stands in a cast", "no part of a type", help),
+                    Repair::Erase,
+                ))
+            }
+            (Token::Ampersand, Token::Word(_) | Token::TypeName(_)) => {
+                let help = "declare a pointer with `*`, and give it an address";
+                let error = syntax(span, "there are no references in C", "no pointer", help);
+                Some((error, Repair::Replace(at..at + 1, vec![Token::Star])))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a token stands in the arguments of a function of a name.
+    fn in_call_of(&self, at: usize, name: &str) -> bool {
+        let called = self.open_at(at).and_then(|open| self.before(open, 1));
+        matches!(called, Some(Token::Name(called)) if self.names.text(called) == name)
+    }
+
+    /// The error for a label, or a choice, without its `:`.
+    fn without_colon(&self, at: usize, takes: bool) -> Option<(Diagnostic, Repair)> {
+        if !takes {
+            return None;
+        }
+        let ends = |&number: &usize| {
+            matches!(
+                self.tokens[number],
+                Token::Semicolon
+                    | Token::OpenBrace
+                    | Token::CloseBrace
+                    | Token::Colon
+                    | Token::Case
+                    | Token::Default
+                    | Token::Question
+            )
+        };
+        let before = (0..at).rev().find(ends)?;
+        match (self.tokens[before], self.tokens[at]) {
+            (Token::Case | Token::Default, Token::Semicolon) => {
+                let error =
+                    syntax(self.spans[at], "a label ends in `:`", "not in this", "write `:`");
+                Some((error, Repair::Replace(at..at + 1, vec![Token::Colon])))
+            }
+            (Token::Case | Token::Default, _) => {
+                let place = behind(self.spans[at - 1]);
+                let error = syntax(place, "a `:` is missing here", "behind this", "write `:`");
+                Some((error, Repair::Insert(at, Token::Colon)))
+            }
+            (Token::Question, _) => {
+                let help = "a choice has two values: `condition ? a : b`";
+                let message = "the `:` of a choice is missing";
+                let error = syntax(self.spans[at], message, "no second value", help);
+                Some((error.and(self.spans[before], "the choice"), Repair::Erase))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a name may stand for a type where it stands.
+    fn may_be_type(&self, at: usize, in_value: bool) -> bool {
+        match self.before(at, 1) {
+            None => true,
+            Some(Token::Open) if self.before(at, 2) == Some(Token::For) => true,
+            Some(Token::Open | Token::Comma) => !in_value,
+            Some(Token::OpenBrace) => in_value,
+            Some(before) => matches!(
+                before,
+                Token::Semicolon
+                    | Token::CloseBrace
+                    | Token::Close
+                    | Token::Else
+                    | Token::Do
+                    | Token::Colon
+                    | Token::Const
+                    | Token::Static
+                    | Token::Storage(_)
+                    | Token::Inline
+                    | Token::Restrict
+                    | Token::Pragma(_)
+            ),
+        }
+    }
+
+    /// What closes the bracket that a token opens.
+    fn close_of(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        (open..self.tokens.len()).find(|&number| {
+            match self.tokens[number] {
+                Token::Open | Token::OpenBrace | Token::OpenIndex => depth += 1,
+                Token::Close | Token::CloseBrace | Token::CloseIndex => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        })
     }
 
     /// The token that stands so many before another.
-    fn before(&self, at: usize, count: usize) -> Option<Token> {
+    pub(super) fn before(&self, at: usize, count: usize) -> Option<Token> {
         self.tokens.get(at.checked_sub(count)?).copied()
     }
 
     /// The innermost bracket that is open before a token.
-    fn open_at(&self, at: usize) -> Option<usize> {
+    pub(super) fn open_at(&self, at: usize) -> Option<usize> {
         let mut depth = 0_usize;
         (0..at.min(self.tokens.len())).rev().find(|&number| match self.tokens[number] {
             Token::Close | Token::CloseBrace | Token::CloseIndex => {
@@ -142,22 +463,17 @@ impl Source<'_> {
     }
 
     /// The error for a token that a macro has too much, as people write it who define variables.
-    fn in_macro(&self, at: usize) -> Option<Diagnostic> {
+    fn in_macro(&self, at: usize) -> Option<(Diagnostic, usize)> {
         let numbers = [Some(at), at.checked_sub(1)];
-        let (span, found) = numbers.into_iter().flatten().find_map(|number| {
-            let stray = matches!(self.tokens.get(number)?, Token::Assign | Token::Semicolon);
-            let span = self.spans.get(number).filter(|_| stray)?;
-            Some((*span, self.uses.get(span)?))
-        })?;
-        let extra = found.extra?;
-        let name = self.names.text(found.name);
-        let error = Diagnostic::error(&codes::SYNTAX, "this is not expected here");
-        let error = error.at(span, format!("has {extra} of the macro in it"));
-        Some(error.help(format!("remove {extra} from `#define {name}`")))
+        numbers.into_iter().flatten().find_map(|number| {
+            let stray = *self.tokens.get(number)?;
+            let error = extra_of_macro(stray, self.spans[number], self.uses, self.names)?;
+            Some((error, number))
+        })
     }
 
-    /// The error for a type that no `;` ends before what follows.
-    fn behind_type(&self, at: usize) -> Option<Diagnostic> {
+    /// The brace of a type that no `;` ends before what follows.
+    fn behind_type(&self, at: usize) -> Option<usize> {
         let brace = (1..=2)
             .filter_map(|back| at.checked_sub(back))
             .find(|&number| matches!(self.tokens[number], Token::CloseBrace))?;
@@ -171,7 +487,7 @@ impl Source<'_> {
         let is_type = |token: Option<Token>| matches!(token, Some(Token::Struct | Token::Enum));
         let tagged = matches!(self.before(open, 1), Some(Token::Name(_)));
         let opens_type = is_type(self.before(open, 1)) || tagged && is_type(self.before(open, 2));
-        opens_type.then(|| open_type(self.spans[brace]))
+        opens_type.then_some(brace)
     }
 
     /// The name in the parentheses of what looks like a cast: `(name) a` or `(name *) a`, not `f(a)`.

@@ -1,31 +1,35 @@
-//! From tokens to the syntax tree. After a syntax error the file is read on behind the declaration
-//! at fault, so that several errors are found in one run.
+//! From tokens to the syntax tree. After a syntax error the tokens are changed so that the grammar
+//! reads on, and the declaration at fault is read again: several errors are found in one run, and
+//! none only follows from another.
 
 pub(crate) mod ast;
 mod attributes;
+mod brackets;
 mod builder;
 pub(crate) mod errors;
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
 }
+mod repair;
 mod scopes;
+mod slips;
 mod token;
 
 use std::cell::RefCell;
 
-use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
+use nbcc_base::{Diagnostics, Failed};
 
 use self::ast::Item;
 use self::builder::Builder;
 use self::errors::Source;
 use self::grammar::FileParser;
+use self::repair::{Extent, Repair};
 use self::scopes::{Scopes, TokenStream};
-use self::token::Token;
-use crate::codes;
-use crate::names::Names;
-use crate::preprocess::Uses;
+use self::token::{Token, Tokens};
+use crate::names::{Names, Refused};
 use crate::preprocess::token as pre;
+use crate::preprocess::{Uses, headers};
 
 /// Brackets nest this deep.
 const MAX_NESTING: usize = 256;
@@ -33,99 +37,140 @@ const MAX_NESTING: usize = 256;
 /// After this many syntax errors the rest of the file is not looked at.
 const MAX_ERRORS: usize = 20;
 
-/// Parses a translation unit. What has errors is left out of the items; they are reported.
+/// Each error takes so many changes of the tokens at most until the grammar reads on.
+const MAX_REPAIRS: usize = 5;
+
+/// Parses a translation unit. What has errors is left out of the items; they are reported, and what
+/// it would have declared is `refused`.
 pub(crate) fn parse(
     tokens: &[pre::Token],
     uses: &Uses,
     names: &mut Names,
+    refused: &mut Refused,
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Item>, Failed> {
-    let (mut tokens, mut spans): (Vec<Token>, Vec<Span>) =
-        token::convert(tokens, names, diagnostics).into_iter().unzip();
-    brackets(&tokens, &spans, diagnostics)?;
-    let scopes = RefCell::new(Scopes::default());
+    let tokens = token::convert(tokens, names, refused, diagnostics);
+    let (mut tokens, are_whole) = brackets::mend(tokens, uses, names, diagnostics)?;
+    refused.statements = !are_whole;
+    let scopes = RefCell::new(Scopes::new(&tokens.kinds));
     let mut items = Vec::new();
-    for _ in 0..MAX_ERRORS {
-        let mut builder = Builder::new(&spans, names, &scopes, diagnostics);
-        let feed = TokenStream::new(&tokens, 0, &scopes);
+    let mut errors = 0;
+    // What was done about the last error in the declaration that is read, and where.
+    let mut done: Option<(usize, Extent)> = None;
+    for _ in 0..MAX_ERRORS * MAX_REPAIRS {
+        let mut builder = Builder::new(&tokens.spans, names, &scopes, diagnostics);
+        let feed = TokenStream::new(&tokens.kinds, &scopes);
         let parsed = FileParser::new().parse(&mut builder, feed);
-        let Err(error) = parsed else {
-            items.append(&mut builder.items);
-            return Ok(items);
-        };
         items.append(&mut builder.items);
-        let start = builder.end as usize;
-        let source = Source { tokens: &tokens, spans: &spans, names, uses };
-        let (diagnostic, at) = source.explain(&error);
-        diagnostics.push(diagnostic);
+        let mut read = builder.end as usize;
+        let Err(error) = parsed else { return Ok(items) };
         scopes.borrow_mut().leave_all();
-        let rest = behind(&tokens, start, at);
-        tokens.drain(..rest);
-        spans.drain(..rest);
-        if tokens.is_empty() {
+        let (at, expected) = errors::place(&error, tokens.kinds.len());
+        // The last declaration is known as a whole by what stands behind it only.
+        if at > read && repair::may_end_item(&tokens.kinds[read..at]) {
+            let mut builder = Builder::new(&tokens.spans[read..], names, &scopes, diagnostics);
+            let feed = TokenStream::new(&tokens.kinds[read..at], &scopes);
+            if FileParser::new().parse(&mut builder, feed).is_ok() {
+                items.append(&mut builder.items);
+                read = at;
+            }
+            scopes.borrow_mut().leave_all();
+        }
+        if read > 0 {
+            done = None;
+        }
+        tokens.replace(0..read, &[]);
+        let source = Source::new(&tokens, names, uses);
+        let at = at - read;
+        let is_bad = |at: usize| tokens.kinds.get(at) == Some(&Token::Bad);
+        let beside_bad = is_bad(at) || at.checked_sub(1).is_some_and(is_bad);
+        let follows = done.is_some_and(|(last, _)| at <= last + 1) || beside_bad;
+        let mut extent = Extent::Nothing;
+        let mut repair = Repair::Erase;
+        if follows {
+            extent = done.map_or(Extent::Nothing, |(_, extent)| extent);
+            if extent == Extent::Nothing && source.lacks_semicolon(at, expected) {
+                repair = Repair::Insert(at, Token::Semicolon);
+            }
+        } else {
+            let (error, found) = source.explain(at, expected, &scopes.borrow());
+            repair = found;
+            let is_known = match repair {
+                Repair::Type(name) => {
+                    let header = headers::declaring(names.text(name));
+                    refused.has(name)
+                        || header.is_some_and(|header| !refused.headers.insert(header))
+                }
+                _ => false,
+            };
+            if !is_known {
+                errors += 1;
+                refused.statements = true;
+                diagnostics.push(error);
+            }
+            if errors == MAX_ERRORS {
+                return Ok(items);
+            }
+        }
+        done = Some(match repair {
+            Repair::Insert(at, token) => {
+                tokens.insert(at, token);
+                (at, extent)
+            }
+            Repair::Replace(range, with) => {
+                let start = range.start;
+                tokens.replace(range, &with);
+                (start, extent)
+            }
+            Repair::Type(name) => {
+                refused.add(name);
+                scopes.borrow_mut().declare(name, true);
+                (0, extent)
+            }
+            Repair::Erase => erase(&mut tokens, at, extent.more(), &scopes, refused),
+        });
+        if tokens.kinds.is_empty() {
             break;
         }
     }
     Ok(items)
 }
 
-/// Checks that brackets belong together and do not nest too deep.
-fn brackets(tokens: &[Token], spans: &[Span], diagnostics: &mut Diagnostics) -> Result<(), Failed> {
-    let mut open: Vec<(Token, Span)> = Vec::new();
-    for (&token, &span) in tokens.iter().zip(spans) {
-        let partner = match token {
-            Token::Close => Token::Open,
-            Token::CloseBrace => Token::OpenBrace,
-            Token::CloseIndex => Token::OpenIndex,
-            Token::Open | Token::OpenBrace | Token::OpenIndex => {
-                if open.len() == MAX_NESTING {
-                    let error = Diagnostic::error(&codes::LIMIT, "brackets nested too deep");
-                    let error = error.at(span, format!("more than {MAX_NESTING}"));
-                    return diagnostics.fail(error.help("use variables, functions and loops"));
-                }
-                open.push((token, span));
-                continue;
-            }
-            _ => continue,
-        };
-        match open.pop() {
-            Some((last, _)) if last == partner => {}
-            // What was opened before is closed, so the last one never is.
-            Some((last, at)) if open.iter().any(|&(token, _)| token == partner) => {
-                return diagnostics.fail(not_closed(last, at).and(span, "closes one before it"));
-            }
-            last => {
-                let error = Diagnostic::error(&codes::SYNTAX, "a bracket without its partner");
-                let error = error.at(span, "closes nothing that is open");
-                let error = match last {
-                    Some((_, other)) => error.and(other, "this one is open"),
-                    None => error,
-                };
-                return diagnostics.fail(error.help("remove it, or open it before"));
-            }
-        }
+/// Leaves out what is wrong around a token, as much as is said or more. Where it stood, and how much.
+fn erase(
+    tokens: &mut Tokens,
+    at: usize,
+    extent: Extent,
+    scopes: &RefCell<Scopes>,
+    refused: &mut Refused,
+) -> (usize, Extent) {
+    if extent <= Extent::Brackets
+        && let Some(start) = repair::erase_brackets(tokens, at, refused)
+    {
+        return (start, Extent::Brackets);
     }
-    match open.pop() {
-        None => Ok(()),
-        Some((token, span)) => diagnostics.fail(not_closed(token, span)),
+    if extent <= Extent::Statement
+        && let Some(start) = repair::erase_statement(tokens, at, refused)
+    {
+        return (start, Extent::Statement);
     }
+    let end = behind(&tokens.kinds, at);
+    let item = &tokens.kinds[..end];
+    repair::note_item(item, refused);
+    if let (Some(Token::Storage(ast::Storage::Typedef)), Some(Token::Name(name))) =
+        (item.first(), item.iter().rev().nth(1))
+    {
+        scopes.borrow_mut().declare(*name, true);
+    }
+    refused.statements = true;
+    tokens.replace(0..end, &[]);
+    (0, Extent::Nothing)
 }
 
-/// The error for a bracket that nothing closes.
-fn not_closed(token: Token, span: Span) -> Diagnostic {
-    let closing = match token {
-        Token::OpenBrace => "}",
-        Token::OpenIndex => "]",
-        _ => ")",
-    };
-    let error = Diagnostic::error(&codes::SYNTAX, "a bracket that is not closed");
-    error.at(span, "opened here").help(format!("close it with `{closing}`"))
-}
-
-/// The token behind the declaration that begins at `start` and has an error at `at`.
-fn behind(tokens: &[Token], start: usize, at: usize) -> usize {
+/// The token behind the declaration that begins the list and has an error at `at`.
+fn behind(tokens: &[Token], at: usize) -> usize {
     let mut depth = 0_usize;
-    for (number, token) in tokens.iter().enumerate().skip(start) {
+    for (number, token) in tokens.iter().enumerate() {
         match token {
             Token::Open | Token::OpenBrace | Token::OpenIndex => depth += 1,
             Token::Close | Token::CloseIndex => depth = depth.saturating_sub(1),

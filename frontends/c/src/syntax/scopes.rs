@@ -3,7 +3,7 @@
 //! its declarator on, to the end of its block (C11, 6.2.1).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::names::Name;
 use crate::syntax::token::Token;
@@ -15,15 +15,25 @@ pub(crate) struct Scopes {
     blocks: Vec<HashMap<Name, bool>>,
     /// Parameters that are declared before the block of their function opens.
     pending: Vec<Name>,
-}
-
-impl Default for Scopes {
-    fn default() -> Scopes {
-        Scopes { blocks: vec![HashMap::new()], pending: Vec::new() }
-    }
+    /// The tags of structures, wherever they stand.
+    tags: HashSet<Name>,
 }
 
 impl Scopes {
+    pub(crate) fn new(tokens: &[Token]) -> Scopes {
+        let tag = |pair: &[Token]| match pair {
+            [Token::Struct, Token::Name(name)] => Some(*name),
+            _ => None,
+        };
+        let tags = tokens.windows(2).filter_map(tag).collect();
+        Scopes { blocks: vec![HashMap::new()], pending: Vec::new(), tags }
+    }
+
+    /// Whether a name is the tag of a structure.
+    pub(crate) fn is_tag(&self, name: Name) -> bool {
+        self.tags.contains(&name)
+    }
+
     /// Declares a name in the innermost block.
     pub(crate) fn declare(&mut self, name: Name, is_type: bool) {
         let known = self.is_type(name);
@@ -53,6 +63,11 @@ impl Scopes {
         self.blocks.iter().rev().find_map(|block| block.get(&name)).copied().unwrap_or(false)
     }
 
+    /// The names of types in the file.
+    pub(crate) fn types(&self) -> impl Iterator<Item = Name> {
+        self.blocks[0].iter().filter(|&(_, &is_type)| is_type).map(|(&name, _)| name)
+    }
+
     /// Leaves all blocks: what follows stands outside of functions.
     pub(crate) fn leave_all(&mut self) {
         self.blocks.truncate(1);
@@ -73,13 +88,8 @@ pub(crate) struct TokenStream<'a> {
 }
 
 impl<'a> TokenStream<'a> {
-    /// The tokens from number `at` on.
-    pub(crate) fn new(
-        tokens: &'a [Token],
-        at: usize,
-        scopes: &'a RefCell<Scopes>,
-    ) -> TokenStream<'a> {
-        TokenStream { tokens, at, scopes, after_type: false, before: None, braces: Vec::new() }
+    pub(crate) fn new(tokens: &'a [Token], scopes: &'a RefCell<Scopes>) -> TokenStream<'a> {
+        TokenStream { tokens, at: 0, scopes, after_type: false, before: None, braces: Vec::new() }
     }
 }
 

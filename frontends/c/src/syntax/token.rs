@@ -2,19 +2,23 @@
 //! the language refuses by a word is reported here, and read as if it were something near, so that
 //! the rest of the file is looked at.
 
+use std::ops::Range;
+
 use nbcc_base::lexical::{self, shorten};
 use nbcc_base::{CodeInfo, Diagnostic, Diagnostics, Span};
 
 use super::attributes::{self, parenthesis};
 use crate::codes;
 use crate::literal::{self, Fault, Integer};
-use crate::names::{Name, Names};
+use crate::names::{Name, Names, Refused};
 use crate::preprocess::token as pre;
 use crate::syntax::ast::{Op, Storage, Word};
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Token {
+    /// What was reported already, in the place of an expression.
+    Bad,
     Name(Name),
     TypeName(Name),
     Int(Integer),
@@ -70,8 +74,64 @@ pub(crate) enum Token {
     Step(bool),
 }
 
+/// Tokens between typographic quotes at most.
+const MAX_QUOTED: usize = 100;
+
+/// The place right behind another.
+pub(super) fn behind(span: Span) -> Span {
+    Span { start: span.end, ..span }
+}
+
+/// The tokens of a file with their places.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    pub(super) kinds: Vec<Token>,
+    pub(super) spans: Vec<Span>,
+    /// Whether each is the first of its line.
+    pub(super) firsts: Vec<bool>,
+}
+
+impl Tokens {
+    pub(super) fn push(&mut self, token: Token, span: Span, first: bool) {
+        self.kinds.push(token);
+        self.spans.push(span);
+        self.firsts.push(first);
+    }
+
+    /// Adds one that is missing behind the last.
+    pub(super) fn push_behind(&mut self, token: Token) {
+        let place = behind(self.spans.last().copied().unwrap_or_default());
+        self.push(token, place, false);
+    }
+
+    /// Adds one that is missing before number `at`.
+    pub(super) fn insert(&mut self, at: usize, token: Token) {
+        self.replace(at..at, &[token]);
+    }
+
+    /// Puts tokens in the place of others.
+    pub(super) fn replace(&mut self, range: Range<usize>, tokens: &[Token]) {
+        let place = match self.spans.get(range.clone()).and_then(|spans| spans.first()) {
+            Some(first) => first.to(self.spans[range.end - 1]),
+            None => {
+                let before = range.start.checked_sub(1).map(|before| behind(self.spans[before]));
+                before.or(self.spans.get(range.start).copied()).unwrap_or_default()
+            }
+        };
+        let first = self.firsts.get(range.clone()).is_some_and(|firsts| firsts.contains(&true));
+        let count = tokens.len();
+        self.kinds.splice(range.clone(), tokens.iter().copied());
+        self.spans.splice(range.clone(), std::iter::repeat_n(place, count));
+        self.firsts.splice(range, (0..count).map(|number| first && number == 0));
+    }
+
+    pub(super) fn remove(&mut self, at: usize) {
+        self.replace(at..at + 1, &[]);
+    }
+}
+
 /// A word of C that the language does not have, and what to write instead.
-struct Refused {
+struct Unsupported {
     code: &'static CodeInfo,
     message: &'static str,
     help: &'static str,
@@ -81,11 +141,10 @@ struct Refused {
     skips: bool,
 }
 
-fn refused(word: &str) -> Option<Refused> {
+fn unsupported(word: &str) -> Option<Unsupported> {
     let refuse =
-        |code, message, help, as_if, skips| Some(Refused { code, message, help, as_if, skips });
+        |code, message, help, as_if, skips| Some(Unsupported { code, message, help, as_if, skips });
     let int = Some(Token::Word(Word::Int));
-    let zero = Integer { bits: 0, unsigned: false, longs: 0, decimal: true };
     match word {
         "float" | "double" | "_Float16" | "__float128" => refuse(
             &codes::FLOAT,
@@ -126,7 +185,7 @@ fn refused(word: &str) -> Option<Refused> {
             &codes::GENERIC,
             "`_Generic` is not supported",
             "call the function for the type by its name",
-            Some(Token::Int(zero)),
+            Some(Token::Bad),
             true,
         ),
         "asm" | "__asm__" | "__asm" => refuse(
@@ -161,7 +220,7 @@ fn refused(word: &str) -> Option<Refused> {
             &codes::EXTENSION,
             "the name of a function as a text is not supported",
             "write it between quotes",
-            Some(Token::Int(zero)),
+            Some(Token::Bad),
             false,
         ),
         "typeof" | "__typeof__" | "__auto_type" => {
@@ -171,7 +230,8 @@ fn refused(word: &str) -> Option<Refused> {
     }
 }
 
-fn keyword(text: &str) -> Option<Token> {
+/// The token of a word.
+pub(super) fn keyword(text: &str) -> Option<Token> {
     Some(match text {
         "void" => Token::Word(Word::Void),
         "_Bool" => Token::Word(Word::Bool),
@@ -263,20 +323,22 @@ fn punctuator(text: &str) -> Option<Token> {
 }
 
 /// The tokens of the grammar.
-pub(crate) fn convert(
+pub(super) fn convert(
     list: &[pre::Token],
     names: &mut Names,
+    refused: &mut Refused,
     diagnostics: &mut Diagnostics,
-) -> Vec<(Token, Span)> {
-    let mut out = Vec::with_capacity(list.len());
+) -> Tokens {
+    let mut out = Tokens::default();
     let mut at = 0;
     while let Some(&token) = list.get(at) {
         at += 1;
         let text = names.text(token.text);
+        let mut push = |kind: Token| out.push(kind, token.span, token.first);
         match token.kind {
             pre::Kind::Name => {
                 if let Some(token_of) = keyword(text) {
-                    out.push((token_of, token.span));
+                    push(token_of);
                 } else if text == "__attribute__" || text == "__attribute" {
                     at = attributes::read(list, at, names, diagnostics);
                 } else if text == "__extension__" {
@@ -284,7 +346,7 @@ pub(crate) fn convert(
                     diagnostics.push(note.at(token.span, "changes nothing"));
                 } else if text == "_Pragma" {
                     at = pragma(list, at, token, names, diagnostics, &mut out);
-                } else if let Some(word) = refused(text) {
+                } else if let Some(word) = unsupported(text) {
                     let error = Diagnostic::error(word.code, word.message);
                     diagnostics.push(error.at(token.span, "not supported").help(word.help));
                     if word.skips {
@@ -294,39 +356,56 @@ pub(crate) fn convert(
                         }
                         at = parenthesis(list, at, names);
                     }
-                    out.extend(word.as_if.map(|as_if| (as_if, token.span)));
+                    if let Some(as_if) = word.as_if {
+                        push(as_if);
+                    }
                 } else {
-                    out.push((Token::Name(token.text), token.span));
+                    if let Some(error) = pre::foreign_name(text, token.span)
+                        && !refused.has(token.text)
+                    {
+                        refused.add(token.text);
+                        diagnostics.push(error);
+                    }
+                    push(Token::Name(token.text));
                 }
             }
-            pre::Kind::Number => {
-                let value = number(text, token.span, diagnostics);
-                out.push((Token::Int(value), token.span));
-            }
-            pre::Kind::Char => {
-                let value = literal::character(text).unwrap_or_else(|fault| {
+            pre::Kind::Number | pre::Kind::Char | pre::Kind::Text => {
+                let value = match token.kind {
+                    pre::Kind::Number => literal::integer(text).map(Token::Int),
+                    pre::Kind::Char => literal::character(text).map(Token::Char),
+                    _ => literal::text(text).map(|_| Token::Text(token.text)),
+                };
+                push(value.unwrap_or_else(|fault| {
                     diagnostics.push(bad_literal(text, fault, token.span));
-                    0
-                });
-                out.push((Token::Char(value), token.span));
+                    Token::Bad
+                }));
             }
-            pre::Kind::Text => {
-                if let Err(fault) = literal::text(text) {
-                    diagnostics.push(bad_literal(text, fault, token.span));
-                }
-                out.push((Token::Text(token.text), token.span));
-            }
-            pre::Kind::Pragma => out.push((Token::Pragma(token.text), token.span)),
+            pre::Kind::Pragma => push(Token::Pragma(token.text)),
+            pre::Kind::Bad => push(Token::Bad),
             pre::Kind::Punct => match punctuator(text) {
-                Some(punct) => out.push((punct, token.span)),
+                Some(punct) => push(punct),
                 None => {
                     let error =
                         Diagnostic::error(&codes::CHARACTER, format!("unexpected `{text}`"));
                     let error = error.at(token.span, "belongs to the preprocessor");
                     diagnostics.push(error.help("remove it, or put it at the start of a line"));
+                    push(Token::Bad);
                 }
             },
-            pre::Kind::Other => diagnostics.push(stray(text, token.span)),
+            pre::Kind::Other => {
+                let (error, meant) = stray(text, token.span);
+                diagnostics.push(error);
+                if let Some(meant) = meant {
+                    push(meant);
+                }
+                if text == "\u{201c}" {
+                    // What stands between typographic quotes is a text.
+                    let quoted = list[at..].iter().take(MAX_QUOTED);
+                    let mut quoted = quoted.take_while(|token| !token.first);
+                    let end = quoted.position(|token| names.text(token.text) == "\u{201d}");
+                    at += end.map_or(0, |end| end + 1);
+                }
+            }
         }
     }
     out
@@ -339,7 +418,7 @@ fn pragma(
     token: pre::Token,
     names: &mut Names,
     diagnostics: &mut Diagnostics,
-    out: &mut Vec<(Token, Span)>,
+    out: &mut Tokens,
 ) -> usize {
     let text = list.get(at + 1).filter(|text| text.kind == pre::Kind::Text);
     let bytes = text.and_then(|text| literal::text(names.text(text.text)).ok()).unwrap_or_default();
@@ -349,7 +428,8 @@ fn pragma(
             // Words apart, as the preprocessor writes them.
             let spaced = rest.replace('(', " ( ").replace(')', " ) ");
             let words: Vec<&str> = spaced.split_whitespace().collect();
-            out.push((Token::Pragma(names.intern(&words.join(" "))), token.span));
+            let text = names.intern(&words.join(" "));
+            out.push(Token::Pragma(text), token.span, token.first);
         }
         None => {
             let message = format!("`_Pragma` of `{}` is ignored", shorten(&said));
@@ -358,13 +438,6 @@ fn pragma(
         }
     }
     parenthesis(list, at, names)
-}
-
-fn number(text: &str, span: Span, diagnostics: &mut Diagnostics) -> Integer {
-    literal::integer(text).unwrap_or_else(|fault| {
-        diagnostics.push(bad_literal(text, fault, span));
-        Integer { bits: 0, unsigned: false, longs: 0, decimal: true }
-    })
 }
 
 fn bad_literal(text: &str, fault: Fault, span: Span) -> Diagnostic {
@@ -404,23 +477,39 @@ fn bad_literal(text: &str, fault: Fault, span: Span) -> Diagnostic {
     Diagnostic::error(code, message).at(span, "this literal").help(help)
 }
 
-/// The error for what starts no token.
-fn stray(text: &str, span: Span) -> Diagnostic {
+/// The error for what starts no token, and what it is read as.
+fn stray(text: &str, span: Span) -> (Diagnostic, Option<Token>) {
+    let error = |message: String| Diagnostic::error(&codes::CHARACTER, message);
+    let typographic = |meant: &str| {
+        let error = error(format!("the typographic character `{text}`"));
+        error.at(span, "starts no token").help(format!("write `{meant}`"))
+    };
     match text.chars().next() {
-        Some('"') => lexical::open_text(&codes::LITERAL, span),
-        Some('\'') => Diagnostic::error(&codes::LITERAL, "a character that does not end")
-            .at(span, "starts here")
-            .help("close it with `'` on the same line"),
-        Some(c) if !c.is_ascii() && c.is_alphabetic() => {
-            Diagnostic::error(&codes::CHARACTER, format!("the letter `{c}` outside ASCII"))
-                .at(span, "not in a name")
-                .help("names are made of a to z, A to Z, 0 to 9 and _")
+        Some('"') => (lexical::open_text(&codes::LITERAL, span), Some(Token::Bad)),
+        Some('\'') => {
+            let error = Diagnostic::error(&codes::LITERAL, "a character that does not end")
+                .at(span, "starts here")
+                .help("close it with `'` on the same line");
+            (error, Some(Token::Bad))
+        }
+        Some('\u{201c}' | '\u{201d}') => (typographic("\""), Some(Token::Bad)),
+        Some('\u{2018}' | '\u{2019}') => (typographic("'"), Some(Token::Bad)),
+        Some('\u{2010}'..='\u{2015}' | '\u{2212}') => (typographic("-"), Some(Token::Minus)),
+        Some('\u{d7}') => (typographic("*"), Some(Token::Star)),
+        Some('\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{202f}' | '\u{3000}' | '\u{feff}') => {
+            let error = error("a character that looks like a blank and is none".to_string());
+            (error.at(span, "starts no token").help("write an ordinary blank"), None)
+        }
+        Some('\\') => {
+            let error = error("unexpected character `\\`".to_string());
+            let help = "it joins two lines only where it is the last character of one";
+            (error.at(span, "starts no token").help(help), Some(Token::Bad))
         }
         _ => {
             let mut error = lexical::unexpected_character(&codes::CHARACTER, span.source, text, 0);
             error.span = Some(span);
             error.labels.iter_mut().for_each(|label| label.span = span);
-            error
+            (error, Some(Token::Bad))
         }
     }
 }
