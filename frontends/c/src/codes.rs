@@ -98,7 +98,7 @@ nbcc_base::codes! {
 
     VLA = "E3026", "variable-length array",
     "The length of a local array is a constant. Array parameters may have any extent, which prototypes may \
-     leave out as `[*]`.",
+     leave out as `[*]`, and so may the rows that local pointers point to.",
     "int f(int n) { int a[n]; a[0] = n; return a[0]; }\n";
 
     LIBRARY = "E3027", "function of the library",

@@ -1,5 +1,7 @@
 //! Specifiers, declarators and declarations (C11, 6.7).
 
+use std::collections::BTreeMap;
+
 use nbcc_base::Span;
 
 use super::{MAX_STATIC, Scope, Sema, Symbol};
@@ -31,6 +33,8 @@ pub(super) enum Extents {
     Any,
     /// Those of parameters of a prototype: any expression, or `*`. Nothing computes them.
     Prototype,
+    /// Those of what a local variable points to: any expression, computed where it is declared.
+    Pointed,
 }
 
 impl Sema<'_> {
@@ -600,7 +604,20 @@ impl Sema<'_> {
             if let Some(Part::Function { variadic: true, .. }) = declarator.parts.first() {
                 self.refused.add(name.name);
             }
-            let of = self.declared(base.of, &declarator, Extents::Constant);
+            let is_local = self.current.number.is_some()
+                && !matches!(
+                    base.storage,
+                    Some(Storage::Typedef | Storage::Static | Storage::Extern)
+                );
+            let points = matches!(declarator.parts.first(), Some(Part::Pointer(_)));
+            let mode = if is_local && points { Extents::Pointed } else { Extents::Constant };
+            let known = self.current.extents.len();
+            let of = self.declared(base.of, &declarator, mode);
+            for (local, value) in self.current.extents.split_off(known) {
+                self.current.locals[local as usize].written = 1;
+                let init = crate::sema::tree::Init { values: BTreeMap::from([(0, value)]) };
+                out.push(Stmt { kind: StmtKind::Local(local, Some(init)), span: name.span });
+            }
             if base.storage == Some(Storage::Typedef) {
                 let symbol = Symbol::Typedef(of);
                 if let Some((old, first)) = self.declare(name.name, symbol, name.span)
