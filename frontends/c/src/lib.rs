@@ -13,6 +13,8 @@ mod sema;
 mod syntax;
 mod types;
 
+use std::collections::HashSet;
+
 use nbcc_base::{
     CodeInfo, Diagnostic, Diagnostics, Failed, Severity, SourceFile, SourceId, nearest,
 };
@@ -103,8 +105,16 @@ fn parse(
     });
     let mut found = found.take();
     found.sort_by_cached_key(|diagnostic| place(diagnostic, id, &preprocessed));
-    // What a macro does twice is one mistake.
+    // What a macro does twice is one mistake, and so is what it does wherever it is used.
     found.dedup_by(|a, b| a.span == b.span && a.code.code == b.code.code && a.message == b.message);
+    let mut said = HashSet::new();
+    found.retain(|diagnostic| {
+        let used = diagnostic.span.and_then(|span| preprocessed.uses.get(&span));
+        let in_text = diagnostic.code.code < codes::UNKNOWN.code;
+        used.is_none_or(|used| {
+            !in_text || said.insert((used.name, diagnostic.code.code, diagnostic.message.clone()))
+        })
+    });
     for diagnostic in found {
         diagnostics.push(explained(diagnostic, id, &preprocessed, &names));
     }
@@ -153,9 +163,15 @@ fn explained(
     names: &Names,
 ) -> Diagnostic {
     let Some(span) = diagnostic.span else { return diagnostic };
-    if let Some(&Use { name, definition: Some(definition), .. }) = preprocessed.uses.get(&span) {
-        let text = format!("macro `{}` is defined here", names.text(name));
-        diagnostic = diagnostic.and(definition, text);
+    if let Some(&Use { name, definition: Some(definition), extra }) = preprocessed.uses.get(&span) {
+        let name = names.text(name);
+        diagnostic = diagnostic.and(definition, format!("macro `{name}` is defined here"));
+        if extra == Some(preprocess::BLANK) {
+            let help = format!(
+                "its parameters begin right behind its name: remove the blank in `#define {name} (`"
+            );
+            diagnostic = diagnostic.help(help);
+        }
     }
     let mut source = span.source;
     while let Some(&at) = preprocessed.included.get(&source).filter(|_| source != id) {

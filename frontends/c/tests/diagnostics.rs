@@ -138,7 +138,7 @@ fn what_is_wrong_is_named() {
         ("static int g(int *p) { *p = 3; } int f(int n) { g(&n); return n; }", &["W3073"]),
         ("static int g(int *p) { *p = 3; } int f(int n) { return g(&n); }", &["W3073", "E3056"]),
         ("int f(void)[3]; int g(int n) { return n; }", &["E3053"]),
-        ("int f(void)[3] { } int g(int n) { return n; }", &["E3053", "W3073"]),
+        ("int f(void)[3] { } int g(int n) { return n; }", &["E3053"]),
         ("int f(void)(void); int g(int n) { return n; }", &["E3053"]),
         ("int f(int n) { switch (n) { case n: return 1; } return n; }", &["E3064"]),
         ("int f(int n) { int *a[3]; return n; }", &["E3038"]),

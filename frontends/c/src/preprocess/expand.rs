@@ -11,6 +11,9 @@ use super::{MAX_EXPANSION, MAX_NESTING, Preprocessor, Use};
 use crate::codes;
 use crate::names::Name;
 
+/// The extra of a macro whose parameters are read as its text.
+pub(crate) const BLANK: &str = "the blank behind the name";
+
 /// A macro.
 #[derive(Clone, Debug)]
 pub(crate) struct Macro {
@@ -111,7 +114,7 @@ impl Preprocessor<'_> {
                     self.substitute(token, &found, &args, depth)?
                 }
             };
-            let extra = self.extra(&found.body);
+            let extra = self.extra(&found);
             let used = Use { name: token.text, definition: found.span, extra };
             self.uses.entry(token.span).or_insert(used);
             self.expanded += body.len();
@@ -128,13 +131,20 @@ impl Preprocessor<'_> {
         Ok(out)
     }
 
-    /// What a body has that people write who take a macro for a variable.
-    fn extra(&self, body: &[Token]) -> Option<&'static str> {
+    /// What a definition has that people write who take a macro for a variable or a function.
+    fn extra(&self, found: &Macro) -> Option<&'static str> {
+        let body = &found.body;
         let is = |token: Option<&Token>, text| {
             token.is_some_and(|token| self.names.text(token.text) == text)
         };
         match () {
             () if is(body.first(), "=") => Some("the `=`"),
+            () if found.params.is_none()
+                && matches!(body[..], [open, name, ..] if is(Some(&open), "(") && name.kind == Kind::Name)
+                && matches!(body.get(2), next if is(next, ")") || is(next, ",")) =>
+            {
+                Some(BLANK)
+            }
             () if is(body.last(), ";") => Some("the `;`"),
             () => None,
         }

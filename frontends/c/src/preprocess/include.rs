@@ -126,12 +126,27 @@ impl Preprocessor<'_> {
         let first = tokens.first().map(|token| token.kind);
         let last = tokens.last().map_or(word.span, |token| token.span);
         let span = tokens.first().map_or(word.span, |first| first.span.to(last));
-        let named = |name: String, angled, reported| Some(Named { name, angled, span, reported });
-        let (name, angled, help) = match (first, &texts[..]) {
-            (Some(Kind::Text), [text, ..]) => {
-                return named(text.trim_matches('"').to_string(), false, false);
+        let end = match (first, texts.iter().position(|&text| text == ">")) {
+            (Some(Kind::Text), _) => Some(1),
+            (_, Some(end)) if texts[0] == "<" => Some(end + 1),
+            _ => None,
+        };
+        let named_by = end.map(|end| (end, texts[..end].concat()));
+        if let Some((end, spelled)) = named_by.filter(|(_, spelled)| spelled.len() > 2) {
+            let name = spelled[1..spelled.len() - 1].to_string();
+            if let Some(more) = tokens.get(end) {
+                let message = "what stands behind the name of the file is ignored";
+                let warning = Diagnostic::warning(&codes::IGNORED, message);
+                let help = "remove it, or put it on a line of its own";
+                self.diagnostics.push(warning.at(more.span.to(last), "ignored").help(help));
             }
-            (_, ["<", inside @ .., ">"]) => return named(inside.concat(), true, false),
+            let span = tokens[0].span.to(tokens[end - 1].span);
+            return Some(Named { name, angled: first != Some(Kind::Text), span, reported: false });
+        }
+        let (name, angled, help) = match (first, &texts[..]) {
+            (_, ["<", ">", ..]) => {
+                (String::new(), false, "write `#include <stdint.h>`".to_string())
+            }
             (_, ["<", inside @ ..]) if !inside.is_empty() => {
                 (inside.concat(), true, "close the name with `>`".to_string())
             }

@@ -18,6 +18,7 @@ use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceFile, SourceId, Span};
 use nbcc_pipeline::{Includes, ParseOptions};
 
+pub(crate) use self::expand::BLANK;
 use self::expand::Macro;
 use self::token::{Kind, Token};
 use crate::codes;
@@ -372,14 +373,36 @@ impl Preprocessor<'_> {
                     "define", "undef", "include", "error", "warning", "line", "pragma", "if",
                     "ifdef", "ifndef", "elif", "else", "endif",
                 ];
-                let help = match nbcc_base::nearest(&name, known) {
+                let near = nbcc_base::nearest(&name, known);
+                let help = match near {
                     Some(near) => format!("did you mean `#{near}`?"),
                     None => "remove the line".to_string(),
                 };
                 self.diagnostics.push(error.help(help));
+                self.meant(near, span, groups);
                 Ok(())
             }
         }
+    }
+
+    /// Reads on behind a directive that was misspelt: what conditions say of the text in them is not known.
+    fn meant(&mut self, near: Option<&str>, span: Span, groups: &mut Vec<Group>) {
+        match near {
+            Some("if" | "ifdef" | "ifndef") if groups.len() < MAX_NESTING => {
+                groups.push(Group { span, reads: true, done: true, has_else: false });
+            }
+            Some("elif" | "else") => {
+                if let Some(group) = groups.last_mut() {
+                    group.reads = !group.done;
+                }
+            }
+            Some("endif") => {
+                groups.pop();
+            }
+            Some("define" | "include" | "undef") => {}
+            _ => return,
+        }
+        self.refused.any = true;
     }
 
     /// The name that a directive is about; reported where there is none.
@@ -457,6 +480,10 @@ impl Preprocessor<'_> {
                 }
                 match token.kind {
                     Kind::Name if !list.contains(&token.text) => list.push(token.text),
+                    Kind::Name => {
+                        let message = format!("the parameter `{}` is there twice", shorten(text));
+                        return refuse(self, token.span, message);
+                    }
                     Kind::Punct if text == "..." => {
                         variadic = true;
                         list.push(self.words.rest);

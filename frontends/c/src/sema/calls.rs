@@ -40,7 +40,8 @@ fn refused(name: &str) -> Option<&'static str> {
         | "atoi" | "strtol" | "strtoul" => "write it as a loop over the characters",
         "sin" | "cos" | "tan" | "sqrt" | "exp" | "log" | "pow" | "floor" | "ceil" | "fabs"
         | "round" | "atan2" | "sqrtf" | "sinf" | "cosf" => "use a table in fixed point",
-        "pthread_create" | "thrd_create" | "signal" => "one thread runs the function",
+        "pthread_create" | "thrd_create" | "signal" | "atomic_fetch_add" | "atomic_load"
+        | "atomic_store" | "atomic_init" => "one thread runs the function",
         "va_start" | "va_arg" | "va_end" => "give the function all its parameters",
         _ => return None,
     })
@@ -54,14 +55,9 @@ impl Sema<'_> {
                 let value = self.expr(function);
                 if value.ty != Types::ERROR {
                     let text = self.text(value.ty);
-                    let help = "call a function by its name";
-                    self.error(
-                        &codes::TYPE,
-                        function.span,
-                        format!("{text} is called"),
-                        "no function",
-                        help,
-                    );
+                    let message = format!("a value of the type {text} is called");
+                    let help = "a product is written with `*`; a function is called by its name";
+                    self.error(&codes::TYPE, function.span, message, "no function", help);
                 }
                 return self.bad(span);
             }
@@ -193,7 +189,10 @@ impl Sema<'_> {
         let takes = counted(takes, "argument");
         let message = format!("`{text}` takes {takes} and is given {given}");
         let error = Diagnostic::error(&codes::ARGUMENTS, message);
-        let error = error.at(span, counted(given, "argument")).and(function.span, "declared here");
+        let mut error = error.at(span, counted(given, "argument"));
+        if function.span.source == span.source {
+            error = error.and(function.span, "declared here");
+        }
         self.diagnostics.push(error.help("give an argument for each parameter"));
     }
 

@@ -51,6 +51,12 @@ impl Sema<'_> {
                     continue;
                 }
                 SpecItem::Storage(class) => {
+                    if storage.is_some_and(|before| before != *class) {
+                        let message = "two words for how long a variable lives";
+                        let help =
+                            "leave one out: `static`, `extern`, `typedef`, `register`, `auto`";
+                        self.error(&codes::SPECIFIERS, *span, message, "the second", help);
+                    }
                     storage = Some(*class);
                     continue;
                 }
@@ -550,7 +556,7 @@ impl Sema<'_> {
         span: Span,
     ) -> Ty {
         self.refuse_forms(variadic, names_only, span);
-        self.refuse_result(result, span);
+        let result = self.refuse_result(result, span);
         let saved = std::mem::take(&mut self.current);
         // So that what extents are made of need not be constant.
         self.current.number = Some(usize::MAX);

@@ -46,7 +46,7 @@ impl Sema<'_> {
             return self.refused.add(name.name);
         }
         let result = self.declared(base.of, &rest, Extents::Constant);
-        self.refuse_result(result, span);
+        let result = self.refuse_result(result, span);
         self.current = Current { result: Some(result.ty), ..Current::default() };
         // So that what the parameters declare is theirs; it is known better below.
         self.current.number = Some(usize::MAX);
@@ -91,15 +91,16 @@ impl Sema<'_> {
         function.ends = ends;
     }
 
-    /// Refuses results that are no values.
-    pub(super) fn refuse_result(&mut self, result: Qual, span: Span) {
+    /// Refuses results that are no values; the result, or that of an error.
+    pub(super) fn refuse_result(&mut self, result: Qual, span: Span) -> Qual {
         let message = match self.types.kind(result.ty) {
             Kind::Array(..) => "a function returns an array",
             Kind::Function(_) => "a function returns a function",
-            _ => return,
+            _ => return result,
         };
         let help = "return a structure, or fill an array that is given";
         self.error(&codes::TYPE, span, message, "not a value", help);
+        Qual { ty: Types::ERROR, ..result }
     }
 
     /// The number of a function that is defined.

@@ -110,6 +110,7 @@ impl Sema<'_> {
         if divides && matches!(b.kind, ExprKind::Const(0)) && !self.is_skipped() {
             let help = "divide by what is not 0";
             self.error(&codes::DIVISION, span, "a division by zero", "divides by 0", help);
+            return self.bad(span);
         }
         Expr { kind: ExprKind::Arith(op, Box::new(a), Box::new(b)), ty, span }
     }

@@ -204,6 +204,9 @@ impl Sema<'_> {
             let place = self.place(array);
             if let Kind::Array(of, len) = self.types.kind(place.ty) {
                 let index = self.subscript(index);
+                if index.ty == Types::ERROR {
+                    return self.bad_place(span);
+                }
                 let Some((index, _)) = self.promoted(index) else {
                     return self.bad_index(span);
                 };

@@ -43,7 +43,7 @@ impl Sema<'_> {
             .map(|&name| self.names.text(name))
             .collect();
         known.sort_unstable();
-        let words = ["break", "continue", "return", "sizeof", "default"];
+        let words = ["break", "continue", "return", "sizeof", "default", "true", "false", "NULL"];
         let help = match (header, nearest(&text, known)) {
             (Some(header), _) => format!("write `#include <{header}>`"),
             (None, Some(near)) => format!("did you mean `{near}`?"),

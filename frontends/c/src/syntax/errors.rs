@@ -66,6 +66,20 @@ fn is_pointer_as_integer(name: &str) -> bool {
     matches!(name, "intptr_t" | "uintptr_t")
 }
 
+/// The type of a width and sign that is spelled in another way: `u8`, `int_32`, `uint16`.
+fn of_width(name: &str) -> Option<&'static str> {
+    let short: String = name.to_ascii_lowercase().chars().filter(|&c| c != '_').collect();
+    let short = short.strip_suffix('t').unwrap_or(&short);
+    let width = short.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let is_signed = match &short[..short.len() - width.len()] {
+        "i" | "s" | "int" | "sint" => true,
+        "u" | "uint" => false,
+        _ => return None,
+    };
+    let mut widths = OF_HEADERS.into_iter().filter(|known| known.starts_with('u') != is_signed);
+    widths.find(|known| known.trim_matches(|c: char| !c.is_ascii_digit()) == width)
+}
+
 /// The error for a name that stands where a type does.
 pub(crate) fn unknown_type(name: &str, span: Span) -> Diagnostic {
     let words = ["int", "char", "short", "long", "unsigned", "void"];
@@ -74,7 +88,9 @@ pub(crate) fn unknown_type(name: &str, span: Span) -> Diagnostic {
     } else if let Some(header) = headers::declaring(name) {
         format!("write `#include <{header}>`")
     } else {
-        match nbcc_base::nearest(name, OF_HEADERS.into_iter().chain(words)) {
+        let near = of_width(name)
+            .or_else(|| nbcc_base::nearest(name, OF_HEADERS.into_iter().chain(words)));
+        match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => "declare it with `typedef` before, or write `struct` before its tag".into(),
         }
@@ -120,6 +136,9 @@ impl<'a> Source<'a> {
         scopes: &Scopes,
     ) -> (Diagnostic, Repair) {
         let has = |what: &str| expected.iter().any(|e| e.trim_matches('"') == what);
+        if let Some(known) = self.given_macro(at) {
+            return known;
+        }
         if let Some((error, stray)) = self.in_macro(at) {
             return (error, Repair::Replace(stray..stray + 1, Vec::new()));
         }
@@ -140,7 +159,7 @@ impl<'a> Source<'a> {
             return known;
         }
         let wants_type = has("type") && !has("integer");
-        let unknown = self.type_at(at, wants_type, has("operator"));
+        let unknown = self.type_at(at, wants_type, has("operator"), has(")"));
         let is_of_header =
             unknown.is_some_and(|(name, _)| is_type_of_header(self.names.text(name)));
         if let Some((name, number)) = unknown
@@ -148,9 +167,8 @@ impl<'a> Source<'a> {
         {
             let text = self.names.text(name);
             let error = unknown_type(text, self.spans[number]);
-            let with = vec![Token::Struct, Token::Name(name)];
             let help = format!("write `struct {text}`: it is a tag");
-            return (error.help(help), Repair::Replace(number..number + 1, with));
+            return (error.help(help), Repair::Tag(number, name));
         }
         if !is_of_header && let Some(known) = self.misspelt(at, wants_type, scopes) {
             return known;
@@ -173,7 +191,7 @@ impl<'a> Source<'a> {
             return (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase);
         }
         if self.lacks_semicolon(at, expected) {
-            let place = behind(self.spans[at - 1]);
+            let place = self.gap(at);
             let error = syntax(place, "a `;` is missing here", "behind this", "write `;`");
             return (error, Repair::Insert(at, Token::Semicolon));
         }
@@ -189,7 +207,7 @@ impl<'a> Source<'a> {
                 | Token::Enum
         );
         if has(",") && !has(";") && begins_value {
-            let place = behind(self.spans[at - 1]);
+            let place = self.gap(at);
             let help = if has("operator") { "write `,`, or an operator" } else { "write `,`" };
             let error = syntax(place, "a `,` is missing here", "behind this", help);
             return (error, Repair::Insert(at, Token::Comma));
@@ -206,17 +224,25 @@ impl<'a> Source<'a> {
             let help = format!("put what stands behind it into parentheses: `{word} (...)`");
             return (syntax(span, &message, "not in parentheses", help), Repair::Erase);
         }
+        if self.tokens[at] == Token::Semicolon
+            && let Some(open) = self.open_at(at)
+            && self.before(open, 1) == Some(Token::For)
+        {
+            let help = "leave it out: the three parts of a `for` have two `;` between them";
+            let error = syntax(span, "a `;` too many", "behind the third part", help);
+            return (error, Repair::Replace(at..at + 1, Vec::new()));
+        }
         let help = if has(";") && has("=") && begins_value {
             "a `,` or a `;` may be missing before this".to_string()
         } else if has(";") && begins_value {
             "a `;` may be missing before this".to_string()
+        } else if has("name") && !has("integer") {
+            let help = "write the name of what is declared or meant";
+            return (syntax(span, "a name is expected here", "no name", help), Repair::Erase);
         } else if let [only] = expected {
             let message = format!("{} is expected here", only.replace('"', "`"));
             let help = "complete what stands before, or leave it out";
             return (syntax(span, &message, "something else", help), Repair::Erase);
-        } else if has("name") && !has("integer") {
-            let help = "write the name of what is declared or meant";
-            return (syntax(span, "a name is expected here", "no name", help), Repair::Erase);
         } else if expected.len() <= 3 {
             format!("expected {}", expected.join(" or ").replace('"', "`"))
         } else if has("integer") {
@@ -227,6 +253,13 @@ impl<'a> Source<'a> {
             "leave it out, or complete what stands before".to_string()
         };
         (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase)
+    }
+
+    /// The place before a token where another one is missing.
+    fn gap(&self, at: usize) -> Span {
+        let before = self.spans[at - 1];
+        // Both come from one macro: where it is used.
+        if before == self.spans[at] { before } else { behind(before) }
     }
 
     /// Whether nothing but a `;` is missing before a token: it is the first of its line, or begins or
@@ -300,11 +333,20 @@ impl<'a> Source<'a> {
     }
 
     /// The name at or before a token that stands where a type does.
-    fn type_at(&self, at: usize, wants_type: bool, in_value: bool) -> Option<(Name, usize)> {
+    fn type_at(
+        &self,
+        at: usize,
+        wants_type: bool,
+        in_value: bool,
+        closes: bool,
+    ) -> Option<(Name, usize)> {
         let found = match (self.before(at, 1), self.tokens[at]) {
             // `foo x;`, `foo *x`: the first name is no type.
-            (Some(Token::Name(_)), Token::Name(_) | Token::Star)
-                if self.may_be_type(at - 1, in_value) =>
+            (Some(Token::Name(name)), Token::Name(_) | Token::Star)
+                if self.may_be_type(at - 1, in_value, closes)
+                    && !(in_value
+                        && self.firsts[at]
+                        && !is_type_of_header(self.names.text(name))) =>
             {
                 at - 1
             }
@@ -388,7 +430,7 @@ impl<'a> Source<'a> {
                 Some((error, Repair::Replace(at..at + 1, vec![Token::Colon])))
             }
             (Token::Case | Token::Default, _) => {
-                let place = behind(self.spans[at - 1]);
+                let place = self.gap(at);
                 let error = syntax(place, "a `:` is missing here", "behind this", "write `:`");
                 Some((error, Repair::Insert(at, Token::Colon)))
             }
@@ -403,11 +445,11 @@ impl<'a> Source<'a> {
     }
 
     /// Whether a name may stand for a type where it stands.
-    fn may_be_type(&self, at: usize, in_value: bool) -> bool {
+    fn may_be_type(&self, at: usize, in_value: bool, closes: bool) -> bool {
         match self.before(at, 1) {
             None => true,
             Some(Token::Open) if self.before(at, 2) == Some(Token::For) => true,
-            Some(Token::Open | Token::Comma) => !in_value,
+            Some(Token::Open | Token::Comma) => !in_value && closes,
             Some(Token::OpenBrace) => in_value,
             Some(before) => matches!(
                 before,
@@ -470,6 +512,25 @@ impl<'a> Source<'a> {
             let error = extra_of_macro(stray, self.spans[number], self.uses, self.names)?;
             Some((error, number))
         })
+    }
+
+    /// The error for a name that the command line replaces where the source declares it.
+    fn given_macro(&self, at: usize) -> Option<(Diagnostic, Repair)> {
+        let numbers = [Some(at), at.checked_sub(1)];
+        let (number, name) = numbers.into_iter().flatten().find_map(|number| {
+            let found = self.uses.get(self.spans.get(number)?)?;
+            let is_own = self.names.text(found.name).starts_with("__");
+            (found.definition.is_none() && !is_own).then_some((number, found.name))
+        })?;
+        let span = self.spans[number];
+        let same = |&number: &usize| self.spans[number] == span;
+        let start = (0..number).rev().take_while(same).last().unwrap_or(number);
+        let end = (number..self.spans.len()).take_while(same).last().unwrap_or(number) + 1;
+        let text = self.names.text(name);
+        let message = format!("`{text}` is a macro of the command line, and no name here");
+        let error = syntax(span, &message, "replaced by what `-D` says", "");
+        let help = format!("give a scalar with `--param {text}=VALUE`, not with `-D {text}=VALUE`");
+        Some((error.help(help), Repair::Replace(start..end, vec![Token::Name(name)])))
     }
 
     /// The brace of a type that no `;` ends before what follows.

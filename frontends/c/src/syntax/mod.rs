@@ -17,6 +17,7 @@ mod slips;
 mod token;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use nbcc_base::{Diagnostics, Failed};
 
@@ -55,6 +56,8 @@ pub(crate) fn parse(
     let scopes = RefCell::new(Scopes::new(&tokens.kinds));
     let mut items = Vec::new();
     let mut errors = 0;
+    // The tags of which it was said that their `struct` is missing.
+    let mut tags = HashSet::new();
     // What was done about the last error in the declaration that is read, and where.
     let mut done: Option<(usize, Extent)> = None;
     for _ in 0..MAX_ERRORS * MAX_REPAIRS {
@@ -101,7 +104,9 @@ pub(crate) fn parse(
                     refused.has(name)
                         || header.is_some_and(|header| !refused.headers.insert(header))
                 }
-                _ => false,
+                Repair::Tag(_, name) => !tags.insert(name),
+                // Where a bracket was put in, or the last of them, that was said.
+                _ => !are_whole && tokens.spans.get(at).is_none_or(|span| span.start == span.end),
             };
             if !is_known {
                 errors += 1;
@@ -125,7 +130,11 @@ pub(crate) fn parse(
             Repair::Type(name) => {
                 refused.add(name);
                 scopes.borrow_mut().declare(name, true);
-                (0, extent)
+                (at, extent)
+            }
+            Repair::Tag(number, _) => {
+                tokens.insert(number, Token::Struct);
+                (number, extent)
             }
             Repair::Erase => erase(&mut tokens, at, extent.more(), &scopes, refused),
         });

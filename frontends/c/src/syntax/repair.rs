@@ -16,6 +16,8 @@ pub(super) enum Repair {
     Replace(Range<usize>, Vec<Token>),
     /// The name is a type.
     Type(Name),
+    /// The name of that number is a tag, and lacks its `struct`.
+    Tag(usize, Name),
     /// What is wrong is left out.
     Erase,
 }

@@ -149,6 +149,25 @@ impl Source<'_> {
     pub(super) fn operator(&self, at: usize) -> Option<(Diagnostic, Repair)> {
         let first = at.checked_sub(1)?;
         let (a, b) = (self.tokens[first], *self.tokens.get(at)?);
+        let arith = match a {
+            Token::Plus => Some(("+", Op::Add)),
+            Token::Minus => Some(("-", Op::Sub)),
+            Token::Star => Some(("*", Op::Mul)),
+            Token::Ampersand => Some(("&", Op::And)),
+            Token::Op(Op::Or) => Some(("|", Op::Or)),
+            Token::Op(Op::Div) => Some(("/", Op::Div)),
+            _ => None,
+        };
+        if let (Some((text, op)), Token::Assign) = (arith, b)
+            && !self.uses.contains_key(&self.spans[at])
+        {
+            let message = format!("`{text} =` are two operators");
+            let error = Diagnostic::error(&codes::SYNTAX, message);
+            let error = error.at(self.spans[first].to(self.spans[at]), "not one");
+            let with = vec![Token::AssignOp(op)];
+            let help = format!("write `{text}=`, without a blank");
+            return Some((error.help(help), Repair::Replace(first..at + 1, with)));
+        }
         let (wrong, right, meant) = match (a, b) {
             (Token::Assign, Token::Op(Op::Gt)) => ("=>", ">=", Op::Ge),
             (Token::Assign, Token::Op(Op::Lt)) => ("=<", "<=", Op::Le),

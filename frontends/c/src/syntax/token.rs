@@ -359,6 +359,8 @@ pub(super) fn convert(
                     if let Some(as_if) = word.as_if {
                         push(as_if);
                     }
+                } else if is_format(text) {
+                    push(Token::Bad);
                 } else {
                     if let Some(error) = pre::foreign_name(text, token.span)
                         && !refused.has(token.text)
@@ -409,6 +411,13 @@ pub(super) fn convert(
         }
     }
     out
+}
+
+/// Whether a name is one of `<inttypes.h>`, which stands between texts for `printf`.
+fn is_format(text: &str) -> bool {
+    let kind = text.strip_prefix("PRI").or_else(|| text.strip_prefix("SCN"));
+    let width = kind.and_then(|kind| kind.strip_prefix(['d', 'i', 'o', 'u', 'x', 'X']));
+    width.is_some_and(|width| matches!(width, "8" | "16" | "32" | "64" | "MAX"))
 }
 
 /// `_Pragma("...")`, as `#pragma` (6.10.9).
