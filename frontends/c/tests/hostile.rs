@@ -138,3 +138,26 @@ fn calls_that_grow_without_end_are_an_error() {
         "struct s { int a[1 << 29], b[1 << 29], c[1 << 29]; } x;\nint f(int i) { return x.a[i]; }",
     );
 }
+
+#[test]
+fn errors_without_end_are_bounded() {
+    let many = |text: &str| text.repeat(100_000);
+    let bounded = |name: &str, text: String| {
+        let count = answered(name, &text).len();
+        assert!((1..=100).contains(&count), "{name}: {count} errors");
+    };
+    bounded("braces", many("}"));
+    bounded("parentheses", format!("int f(void) {{ return 1{}; }}", many(")")));
+    bounded("statements", format!("int f(int a) {{ {} return a; }}", many("a = 1 + ; ")));
+    bounded("functions", many("int f(int a) { return a + ; }\n"));
+    bounded("cases", format!("int f(int a) {{ switch (a) {{ {} }} }}", many("case 1 a = 2;")));
+    bounded("members", format!("struct s {{ {} }};", many("int x y;")));
+    bounded("elements", format!("int t[] = {{ {} }};", many("1 2,")));
+    bounded("names", many("a "));
+    bounded("conditions", many("#if 1 +\n#endif\n"));
+    bounded("directives", many("#else\n"));
+    // Each is looked for up to the end of the file.
+    bounded("uses", format!("#define F(x) x\n{}", many("int g = F(1;\n")));
+    let calls = (0..50_000).map(|n| format!("int g{n}(int n) {{ return h{n}(n); }}\n"));
+    bounded("unknown names", calls.collect());
+}

@@ -7,7 +7,7 @@ use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use super::token::{self, Kind, Token};
-use super::{MAX_EXPANSION, MAX_NESTING, Preprocessor, Use};
+use super::{MAX_ERRORS, MAX_EXPANSION, MAX_NESTING, Preprocessor, Use};
 use crate::codes;
 use crate::names::Name;
 
@@ -166,7 +166,10 @@ impl Preprocessor<'_> {
         loop {
             let Some(token) = self.take(reader) else {
                 self.unended(of, args, &commas, reader);
-                return Ok(None);
+                // Each is looked for up to the end of the file.
+                self.open_uses += 1;
+                self.exhausted |= self.open_uses == MAX_ERRORS;
+                return if self.exhausted { Err(Failed) } else { Ok(None) };
             };
             let words = &self.words;
             if token.kind == Kind::Punct {

@@ -92,6 +92,8 @@ struct Preprocessor<'a> {
     held: usize,
     bytes: usize,
     depth: usize,
+    /// The uses of macros that do not end.
+    open_uses: usize,
     /// Whether a limit was met, so that there is no reading on.
     exhausted: bool,
     /// Whether text is missing without which the rest means nothing.
@@ -146,6 +148,7 @@ pub(crate) fn preprocess(
         held: 0,
         bytes: 0,
         depth: 0,
+        open_uses: 0,
         exhausted: false,
         incomplete: false,
     };

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use nbcc_base::{Diagnostic, Span, nearest};
+use nbcc_base::{Diagnostic, Diagnostics, Span, nearest};
 
 use super::Sema;
 use crate::codes;
@@ -15,7 +15,8 @@ use crate::syntax::errors::{is_type_of_header, unknown_type};
 impl Sema<'_> {
     /// Reports a name that means nothing, once in each function.
     pub(super) fn unknown(&mut self, name: Name, span: Span) {
-        if self.refused.has(name) || !self.told.insert(name) {
+        let is_full = self.diagnostics.iter().count() >= Diagnostics::MAX;
+        if is_full || self.refused.has(name) || !self.told.insert(name) {
             return;
         }
         let text = self.name(name).to_string();
