@@ -319,19 +319,32 @@ impl Sema<'_> {
             return self.error(&codes::INCOMPLETE, span, message, "no value", help);
         }
         let message = format!("the type {text} is not complete");
-        let tag = match self.types.kind(ty) {
-            Kind::Struct(number) => self.types.structs[number as usize].tag,
-            _ => None,
-        };
-        if tag.is_some_and(|tag| self.refused.has(tag)) {
+        if self.is_told(ty) {
             return;
         }
+        let tag = self.tag_of(ty);
         let help = match (tag.and_then(|tag| self.near_tag(tag)), self.types.kind(ty)) {
             (Some(near), _) => format!("did you mean `struct {near}`?"),
             (None, Kind::Array(..)) => "write its length in the brackets".to_string(),
             _ => "define its members before".to_string(),
         };
         self.error(&codes::INCOMPLETE, span, message, "needs a complete type", help);
+    }
+
+    fn tag_of(&self, ty: Ty) -> Option<crate::names::Name> {
+        match self.types.kind(ty) {
+            Kind::Struct(number) => self.types.structs[number as usize].tag,
+            _ => None,
+        }
+    }
+
+    /// Whether it was said that a structure is not complete, or that its members are refused. From now
+    /// on it was.
+    pub(super) fn is_told(&mut self, ty: Ty) -> bool {
+        let Some(tag) = self.tag_of(ty) else { return false };
+        let told = self.refused.has(tag);
+        self.refused.add(tag);
+        told
     }
 
     /// The tag that was probably meant.

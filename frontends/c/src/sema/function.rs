@@ -193,7 +193,7 @@ impl Sema<'_> {
                 let message = "a parameter of the type `void`";
                 let help = "give it a type with values; `(void)` alone says that there are none";
                 self.error(&codes::INCOMPLETE, span, message, "no value", help);
-            } else if !self.types.is_complete(of.ty) {
+            } else if !self.types.is_complete(of.ty) && !self.is_told(of.ty) {
                 let text = self.text(of.ty);
                 let message = format!("a parameter of the type {text}, which is not complete");
                 let help = "define the type before";

@@ -202,7 +202,7 @@ impl Sema<'_> {
     /// Whether elements of the type can be counted; reported where not.
     pub(super) fn is_sized(&mut self, ty: Ty, span: Span) -> bool {
         let sized = self.types.is_complete(ty);
-        if !sized {
+        if !sized && !self.is_told(ty) {
             let text = self.text(ty);
             let message = format!("a pointer to {text} has no elements to count");
             let help = "use a pointer to a type that is complete";

@@ -269,7 +269,8 @@ impl Sema<'_> {
 
     /// Reports that a type has no member of a name.
     pub(super) fn no_member(&mut self, ty: Ty, name: ast::Ident) {
-        if ty == Types::ERROR {
+        let is_open = self.types.members(ty).is_none();
+        if ty == Types::ERROR || self.refused.has(name.name) || is_open && self.is_told(ty) {
             return;
         }
         let text = self.text(ty);

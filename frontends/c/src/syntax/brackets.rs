@@ -1,10 +1,12 @@
 //! Brackets that do not belong together are reported and mended before the grammar reads them, so
 //! that one that is missing says nothing of the rest of the file.
 
+use std::collections::HashSet;
+
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span, nearest};
 
 use super::errors::{Source, extra_of_macro};
-use super::token::{Token, Tokens};
+use super::token::{Token, Tokens, behind};
 use super::{MAX_ERRORS, MAX_NESTING};
 use crate::codes;
 use crate::names::Names;
@@ -31,15 +33,20 @@ struct Mender<'a> {
     said: Vec<Diagnostic>,
     /// The `}` that ended the last function or type of the file.
     last: Option<usize>,
+    /// Whether one was closed in this line that was open: what would close it follows.
+    follows: bool,
+    /// Where those were opened that were closed.
+    closed: HashSet<Span>,
 }
 
-/// The tokens with all brackets in pairs, and whether they were. What was wrong is reported.
+/// The tokens with all brackets in pairs. What was wrong is reported; then also where those were
+/// opened that nothing closed.
 pub(super) fn mend(
     tokens: Tokens,
     uses: &Uses,
     names: &Names,
     diagnostics: &mut Diagnostics,
-) -> Result<(Tokens, bool), Failed> {
+) -> Result<(Tokens, Option<HashSet<Span>>), Failed> {
     let mut ends = Vec::new();
     loop {
         let mut mender = Mender {
@@ -49,6 +56,8 @@ pub(super) fn mend(
             open: Vec::new(),
             said: Vec::new(),
             last: None,
+            follows: false,
+            closed: HashSet::new(),
         };
         let (result, next) = mender.all(&tokens, &ends);
         // A function that seems to begin within another one says where a `}` is missing.
@@ -59,10 +68,10 @@ pub(super) fn mend(
             continue;
         }
         mender.close_all(mender.open.len());
-        let Mender { out, said, .. } = mender;
-        let were_whole = said.is_empty();
+        let Mender { out, said, closed, .. } = mender;
+        let were_wrong = !said.is_empty();
         said.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
-        return result.map(|()| (out, were_whole));
+        return result.map(|()| (out, were_wrong.then_some(closed)));
     }
 }
 
@@ -90,6 +99,7 @@ impl Mender<'_> {
 
     fn token(&mut self, tokens: &Tokens, at: usize, token: Token) -> Result<(), Failed> {
         let span = tokens.spans[at];
+        self.follows &= !tokens.firsts[at];
         let in_brackets = !matches!(self.top(), None | Some(Token::OpenBrace));
         match token {
             Token::Open | Token::OpenBrace | Token::OpenIndex => {
@@ -111,12 +121,16 @@ impl Mender<'_> {
                     return Ok(());
                 }
                 let closes = tokens.kinds.get(at + 1) == Some(&Token::Close);
-                let is_head = self.top_is_for();
-                match self.open.last_mut() {
-                    Some(open) if is_head && (open.semicolons < 2 || closes) => {
+                while self.top().is_some_and(|token| token != Token::OpenBrace) {
+                    let is_head = self.top_is_for();
+                    if let Some(open) = self.open.last_mut()
+                        && is_head
+                        && (open.semicolons < 2 || closes)
+                    {
                         open.semicolons += 1;
+                        break;
                     }
-                    _ => self.close_brackets(),
+                    self.close_all(1);
                 }
             }
             Token::Return
@@ -150,7 +164,35 @@ impl Mender<'_> {
             _ => {}
         }
         self.out.push(token, span, tokens.firsts[at]);
+        if let Token::If | Token::For | Token::While | Token::Switch = token {
+            self.head(tokens, at, token);
+        }
         Ok(())
+    }
+
+    /// Opens the parentheses of a head that begins without, if they are closed in its line.
+    fn head(&mut self, tokens: &Tokens, at: usize, token: Token) {
+        let next = at + 1;
+        if tokens.kinds.get(next).is_none_or(|&next| next == Token::Open) {
+            return;
+        }
+        let in_line = (next..tokens.kinds.len()).take_while(|&next| !tokens.firsts[next]);
+        if !closes_one(&tokens.kinds, in_line.take(MAX_HEAD), Token::Close, true) {
+            return;
+        }
+        let word = match token {
+            Token::If => "if",
+            Token::For => "for",
+            Token::While => "while",
+            _ => "switch",
+        };
+        let error = Diagnostic::error(&codes::SYNTAX, format!("a `(` is missing behind `{word}`"));
+        self.said.push(error.at(tokens.spans[next], "not in parentheses").help("write `(`"));
+        let span = behind(tokens.spans[at]);
+        self.closed.insert(span);
+        let number = self.out.kinds.len();
+        self.open.push(Open { token: Token::Open, span, at: number, semicolons: 0 });
+        self.out.push_behind(Token::Open);
     }
 
     fn top(&self) -> Option<Token> {
@@ -203,13 +245,23 @@ impl Mender<'_> {
                     let Some(open) = self.open.pop() else { break };
                     let error = self.not_closed(&open).and(span, "closes one before it");
                     self.said.push(error);
+                    self.closed.insert(open.span);
                     self.out.push_behind(closing(open.token));
                 }
                 self.open.pop();
                 self.out.push(token, span, first);
             }
-            // The wrong one of the two.
-            (None, Some(open)) if open.token != Token::OpenBrace => {
+            (None, _) if self.follows => {}
+            // The wrong one of the two, unless the right one comes.
+            (None, Some(open))
+                if open.token != Token::OpenBrace
+                    && !closes_one(
+                        &tokens.kinds,
+                        (at + 1..tokens.kinds.len()).take(MAX_HEAD),
+                        closing(open.token),
+                        self.top_is_for(),
+                    ) =>
+            {
                 let open = self.open.pop().expect("it is the last");
                 let error = self.not_closed(&open);
                 self.said.push(error.and(span, "is another kind of bracket"));
@@ -253,7 +305,9 @@ impl Mender<'_> {
         let from = self.open.len() - count;
         if let Some(open) = self.open.get(from) {
             let error = self.not_closed(open);
+            self.closed.insert(open.span);
             self.said.push(error);
+            self.follows = true;
         }
         while self.open.len() > from {
             let Some(open) = self.open.pop() else { break };
@@ -287,6 +341,27 @@ fn closing(open: Token) -> Token {
         Token::OpenIndex => Token::CloseIndex,
         _ => Token::Close,
     }
+}
+
+/// Whether one of these tokens closes a bracket that is open before them, within a statement.
+fn closes_one(
+    tokens: &[Token],
+    numbers: impl Iterator<Item = usize>,
+    closing: Token,
+    in_head: bool,
+) -> bool {
+    let mut depth = 0_usize;
+    for number in numbers {
+        match tokens[number] {
+            token if token == closing && depth == 0 => return true,
+            Token::Open | Token::OpenIndex => depth += 1,
+            Token::Close | Token::CloseIndex => depth = depth.saturating_sub(1),
+            Token::Semicolon if !in_head => return false,
+            Token::OpenBrace | Token::CloseBrace => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether tokens are a statement, and no declaration.

@@ -1,6 +1,8 @@
 //! What is said of a syntax error, and what is done about it: the tokens around the one that the
 //! grammar does not take say what was meant more often than the list of those that it takes.
 
+use std::collections::HashSet;
+
 use lalrpop_util::ParseError;
 use nbcc_base::{Diagnostic, Span};
 
@@ -158,6 +160,15 @@ impl<'a> Source<'a> {
         if let Some(known) = known {
             return known;
         }
+        if let (Some(Token::Name(before)), Token::Name(name)) =
+            (self.before(at, 1), self.tokens[at])
+            && before == name
+            && (has(";") || !has(","))
+        {
+            let message = format!("`{}` is there twice", self.names.text(name));
+            let error = syntax(span, &message, "the second", "remove one of the two");
+            return (error, Repair::Replace(at..at + 1, Vec::new()));
+        }
         let wants_type = has("type") && !has("integer");
         let unknown = self.type_at(at, wants_type, has("operator"), has(")"));
         let is_of_header =
@@ -253,6 +264,20 @@ impl<'a> Source<'a> {
             "leave it out, or complete what stands before".to_string()
         };
         (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase)
+    }
+
+    /// Whether a token stands in parentheses or brackets that were closed because nothing closed them,
+    /// or is where that was done.
+    pub(super) fn in_closed(&self, at: usize, closed: &HashSet<Span>) -> bool {
+        let Some(span) = self.spans.get(at) else { return true };
+        let mut open = self.open_at(at);
+        while let Some(number) = open.filter(|&number| self.tokens[number] != Token::OpenBrace) {
+            if closed.contains(&self.spans[number]) {
+                return true;
+            }
+            open = self.open_at(number);
+        }
+        span.start == span.end
     }
 
     /// The place before a token where another one is missing.

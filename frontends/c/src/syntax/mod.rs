@@ -51,8 +51,8 @@ pub(crate) fn parse(
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Item>, Failed> {
     let tokens = token::convert(tokens, names, refused, diagnostics);
-    let (mut tokens, are_whole) = brackets::mend(tokens, uses, names, diagnostics)?;
-    refused.statements = !are_whole;
+    let (mut tokens, closed) = brackets::mend(tokens, uses, names, diagnostics)?;
+    refused.statements = closed.is_some();
     let scopes = RefCell::new(Scopes::new(&tokens.kinds));
     let mut items = Vec::new();
     let mut errors = 0;
@@ -105,8 +105,8 @@ pub(crate) fn parse(
                         || header.is_some_and(|header| !refused.headers.insert(header))
                 }
                 Repair::Tag(_, name) => !tags.insert(name),
-                // Where a bracket was put in, or the last of them, that was said.
-                _ => !are_whole && tokens.spans.get(at).is_none_or(|span| span.start == span.end),
+                // Where a bracket was put in, that was said.
+                _ => closed.as_ref().is_some_and(|closed| source.in_closed(at, closed)),
             };
             if !is_known {
                 errors += 1;

@@ -136,7 +136,11 @@ pub(super) fn erase_statement(
     if range.is_empty() || tokens.kinds[range.clone()] == [Token::Semicolon] {
         return None;
     }
-    note_declared(&tokens.kinds[range.clone()], refused);
+    if level.holds == Holds::Members {
+        note_names(&tokens.kinds[range.clone()], refused);
+    } else {
+        note_declared(&tokens.kinds[range.clone()], refused);
+    }
     refused.statements = true;
     let (start, is_block) = (range.start, level.holds == Holds::Statements);
     tokens.replace(range, if is_block { &[Token::Semicolon] } else { &[] });
@@ -170,7 +174,13 @@ fn note_declared(tokens: &[Token], refused: &mut Refused) {
             | [Token::Name(_), Token::Name(_), ..]
             | [Token::Name(_), Token::Star, Token::Name(_), ..]
     );
-    for token in tokens.iter().filter(|_| declares) {
+    if declares {
+        note_names(tokens, refused);
+    }
+}
+
+fn note_names(tokens: &[Token], refused: &mut Refused) {
+    for token in tokens {
         if let Token::Name(name) = token {
             refused.add(*name);
         }

@@ -59,7 +59,8 @@ impl Scopes {
         }
     }
 
-    fn is_type(&self, name: Name) -> bool {
+    /// Whether a name is one of a type.
+    pub(crate) fn is_type(&self, name: Name) -> bool {
         self.blocks.iter().rev().find_map(|block| block.get(&name)).copied().unwrap_or(false)
     }
 

@@ -52,7 +52,7 @@ impl Source<'_> {
         scopes: &Scopes,
     ) -> Option<(Diagnostic, Repair)> {
         let name = |number: usize| match self.tokens.get(number)? {
-            Token::Name(name) => Some(self.names.text(*name)),
+            Token::Name(name) if !scopes.is_type(*name) => Some(self.names.text(*name)),
             _ => None,
         };
         let begins = |number: usize| {
