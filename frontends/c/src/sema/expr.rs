@@ -455,7 +455,7 @@ impl Sema<'_> {
     /// The type that a type name names.
     pub(super) fn type_name(&mut self, name: &ast::TypeName) -> Qual {
         let base = self.specs(&name.specs, false);
-        self.declared(base.of, &name.declarator, super::decl::Extents::Constant)
+        self.declared(base.of, &name.declarator, super::declarator::Extents::Constant)
     }
 
     fn offsetof(&mut self, ty: &ast::TypeName, members: &[ast::Ident], span: Span) -> Expr {

@@ -2,7 +2,7 @@
 
 use nbcc_base::{Diagnostic, Span};
 
-use super::decl::{Extents, only_void};
+use super::declarator::{Extents, only_void};
 use super::{Current, Scope, Sema, Symbol};
 use crate::codes;
 use crate::sema::tree::{Extent, Function, Param};

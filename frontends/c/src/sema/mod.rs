@@ -3,6 +3,7 @@
 
 mod calls;
 mod decl;
+mod declarator;
 mod ends;
 mod expr;
 mod function;
