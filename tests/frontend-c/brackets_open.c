@@ -6,9 +6,9 @@ int f(int n) {
 //~ E3050 1:14-1:15 error: a bracket that is not closed
 //~     label 1:14-1:15: opened here
 //~     help: close it with `}`
-//~ E3050 2:26-2:27 error: this is not expected here
-//~     label 2:26-2:27: unexpected
-//~     help: expected `}` or `,`
+//~ E3050 2:16-2:17 error: a bracket that is not closed
+//~     label 2:16-2:17: opened here
+//~     help: close it with `}`
 //~ E3050 3:13-3:14 error: a bracket that is not closed
 //~     label 3:13-3:14: opened here
 //~     help: close it with `)`

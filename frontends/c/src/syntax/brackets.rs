@@ -23,6 +23,8 @@ struct Open {
     at: usize,
     /// The `;` that stood in it.
     semicolons: usize,
+    /// Whether it holds the values of an initialiser.
+    is_init: bool,
 }
 
 struct Mender<'a> {
@@ -100,6 +102,7 @@ impl Mender<'_> {
     fn token(&mut self, tokens: &Tokens, at: usize, token: Token) -> Result<(), Failed> {
         let span = tokens.spans[at];
         self.follows &= !tokens.firsts[at];
+        self.body(tokens, at);
         let in_brackets = !matches!(self.top(), None | Some(Token::OpenBrace));
         match token {
             Token::Open | Token::OpenBrace | Token::OpenIndex => {
@@ -113,7 +116,22 @@ impl Mender<'_> {
                     return Err(Failed);
                 }
                 let at = self.out.kinds.len();
-                self.open.push(Open { token, span, at, semicolons: 0 });
+                let is_init = token == Token::OpenBrace
+                    && (self.out.kinds.last() == Some(&Token::Assign)
+                        || self.open.last().is_some_and(|open| open.is_init));
+                self.open.push(Open { token, span, at, semicolons: 0, is_init });
+            }
+            Token::Semicolon if self.is_between_parameters(tokens, at) => {
+                let message = "a `;` between parameters";
+                let error = Diagnostic::error(&codes::SYNTAX, message).at(span, "not `,`");
+                self.said.push(error.help("write `,`"));
+                self.out.push(Token::Comma, span, false);
+                return Ok(());
+            }
+            Token::Semicolon if self.open.last().is_some_and(|open| open.is_init) => {
+                while self.open.last().is_some_and(|open| open.is_init) {
+                    self.close_all(1);
+                }
             }
             Token::Semicolon if in_brackets => {
                 if let Some(error) = extra_of_macro(token, span, self.uses, self.names) {
@@ -191,8 +209,32 @@ impl Mender<'_> {
         let span = behind(tokens.spans[at]);
         self.closed.insert(span);
         let number = self.out.kinds.len();
-        self.open.push(Open { token: Token::Open, span, at: number, semicolons: 0 });
-        self.out.push_behind(Token::Open);
+        let token = Token::Open;
+        self.open.push(Open { token, span, at: number, semicolons: 0, is_init: false });
+        self.out.push_behind(token);
+    }
+
+    /// Whether a `;` stands where parameters of a function of the file have a `,` between them.
+    fn is_between_parameters(&self, tokens: &Tokens, at: usize) -> bool {
+        let [Open { token: Token::Open, at: open, .. }] = self.open[..] else { return false };
+        let is_named = open > 0 && matches!(self.out.kinds[open - 1], Token::Name(_));
+        let in_line = (at + 1..tokens.kinds.len()).take_while(|&next| !tokens.firsts[next]);
+        is_named && closes_one(&tokens.kinds, in_line, Token::Close, false)
+    }
+
+    /// Opens the body of a function whose statements begin without a `{`.
+    fn body(&mut self, tokens: &Tokens, at: usize) {
+        let is_head = self.out.kinds.last() == Some(&Token::Close) && tokens.firsts[at];
+        if !self.open.is_empty() || !is_head || !begins_statement(&tokens.kinds[at..]) {
+            return;
+        }
+        let span = behind(self.out.spans[self.out.spans.len() - 1]);
+        let message = "the `{` of a function is missing here";
+        let error = Diagnostic::error(&codes::SYNTAX, message).at(span, "behind its head");
+        self.said.push(error.help("put the statements of the function into braces"));
+        let (token, number) = (Token::OpenBrace, self.out.kinds.len());
+        self.open.push(Open { token, span, at: number, semicolons: 0, is_init: false });
+        self.out.push_behind(token);
     }
 
     fn top(&self) -> Option<Token> {
@@ -303,7 +345,9 @@ impl Mender<'_> {
     /// Closes the last ones that are open. One error says so.
     fn close_all(&mut self, count: usize) {
         let from = self.open.len() - count;
-        if let Some(open) = self.open.get(from) {
+        // Of one that was put in that was said.
+        let given = |open: &&Open| open.span.start < open.span.end;
+        if let Some(open) = self.open.get(from).filter(given) {
             let error = self.not_closed(open);
             self.closed.insert(open.span);
             self.said.push(error);

@@ -13,6 +13,7 @@ use super::token::{Token, Tokens, behind};
 use crate::codes;
 use crate::names::{Name, Names};
 use crate::preprocess::{Uses, headers};
+use crate::syntax::ast::{Op, Word};
 
 /// Types that headers declare.
 const OF_HEADERS: [&str; 11] = [
@@ -201,6 +202,21 @@ impl<'a> Source<'a> {
                         `for (i = 0; i < n; i++)`";
             return (syntax(span, UNEXPECTED, "unexpected", help), Repair::Erase);
         }
+        if let Some(known) = self.equals(at, has("=")) {
+            return known;
+        }
+        let declares = matches!(
+            self.tokens[at],
+            Token::Word(_) | Token::Const | Token::Struct | Token::Enum | Token::Static
+        );
+        if declares && has("integer") && !has("operator") && has(";") {
+            let help = match self.before(at, 1) {
+                Some(Token::Colon) => "put braces around what stands behind the label, or a `;`",
+                _ => "put it into braces",
+            };
+            let error = syntax(span, "a declaration is no statement", "a declaration", help);
+            return (error, Repair::Insert(at, Token::Semicolon));
+        }
         if self.lacks_semicolon(at, expected) {
             let place = self.gap(at);
             let error = syntax(place, "a `;` is missing here", "behind this", "write `;`");
@@ -347,7 +363,7 @@ impl<'a> Source<'a> {
                 let message = format!("the function `{name}` has no type");
                 let help = format!("write the type of its result: `int {name}(...)`, or `void`");
                 let error = syntax(self.spans[0], &message, "no type before it", help);
-                Some((error, Repair::Insert(0, Token::Word(crate::syntax::ast::Word::Int))))
+                Some((error, Repair::Insert(0, Token::Word(Word::Int))))
             }
             _ if begins_statement(self.tokens) => {
                 let help = "put it into a function; a declaration begins with a type";
@@ -422,6 +438,18 @@ impl<'a> Source<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The error for another operator where a declaration has its `=`.
+    fn equals(&self, at: usize, takes: bool) -> Option<(Diagnostic, Repair)> {
+        let (wrong, end) = match (self.tokens[at], self.tokens.get(at + 1)) {
+            (Token::Op(Op::Eq), _) => ("==", at + 1),
+            (Token::Colon, Some(Token::Assign)) => (":=", at + 2),
+            _ => return None,
+        };
+        let message = format!("`{wrong}` gives a variable no value");
+        let error = syntax(self.spans[at], &message, "not `=`", "write `=`");
+        takes.then(|| (error, Repair::Replace(at..end, vec![Token::Assign])))
     }
 
     /// Whether a token stands in the arguments of a function of a name.

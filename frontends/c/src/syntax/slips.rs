@@ -2,7 +2,7 @@
 
 use nbcc_base::{Diagnostic, nearest};
 
-use super::errors::Source;
+use super::errors::{Source, unknown_type};
 use super::repair::Repair;
 use super::scopes::Scopes;
 use super::token::{Token, keyword};
@@ -107,12 +107,17 @@ impl Source<'_> {
             };
             let near = |word: &&str| word.len().abs_diff(text.len()) <= 1;
             let Some(near) = nearest(text, words.into_iter().filter(near)) else { continue };
-            let error =
-                Diagnostic::error(&codes::SYNTAX, format!("`{text}` is no word of the language"));
-            let error = error.at(self.spans[number], "not known");
-            let meant = match keyword(near) {
-                Some(meant) => meant,
-                None => Token::Name(scopes.types().find(|&name| self.names.text(name) == near)?),
+            let span = self.spans[number];
+            let (error, meant) = match keyword(near) {
+                Some(meant) => {
+                    let message = format!("`{text}` is no word of the language");
+                    let error = Diagnostic::error(&codes::SYNTAX, message);
+                    (error.at(span, "not known"), meant)
+                }
+                None => {
+                    let meant = scopes.types().find(|&name| self.names.text(name) == near)?;
+                    (unknown_type(text, span), Token::Name(meant))
+                }
             };
             let repair = Repair::Replace(number..number + 1, vec![meant]);
             return Some((error.help(format!("did you mean `{near}`?")), repair));

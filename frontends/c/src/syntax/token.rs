@@ -396,7 +396,14 @@ pub(super) fn convert(
             },
             pre::Kind::Other => {
                 let (error, meant) = stray(text, token.span);
-                diagnostics.push(error);
+                let before = at.checked_sub(2).map(|before| list[before]);
+                // Of several in a row the first is reported.
+                let goes_on = |before: pre::Token| {
+                    before.text == token.text && before.span.end == token.span.start
+                };
+                if !before.is_some_and(goes_on) {
+                    diagnostics.push(error);
+                }
                 if let Some(meant) = meant {
                     push(meant);
                 }

@@ -1,0 +1,9 @@
+int f(int n)
+    return n + 1;
+int g(int n) { return q; }
+//~ E3050 1:13-1:13 error: the `{` of a function is missing here
+//~     label 1:13-1:13: behind its head
+//~     help: put the statements of the function into braces
+//~ E3051 3:23-3:24 error: `q` is not declared
+//~     label 3:23-3:24: not known
+//~     help: declare it before
