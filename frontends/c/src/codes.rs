@@ -53,7 +53,8 @@ nbcc_base::codes! {
 
     IGNORED = "W3011", "ignored",
     "Pragmas of other compilers, and attributes for them, change nothing here. Those of \
-     nbcc stand before a loop: `#pragma nbcc unroll(4)`.",
+     nbcc stand before a loop: `#pragma nbcc unroll(4)`. Nor does what stands behind the name of a file \
+     that is included.",
     "#pragma GCC unroll 4\nint f(void) { return 1; }\n";
 
     LIMIT = "E3012", "more than the compiler takes",

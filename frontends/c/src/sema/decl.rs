@@ -357,6 +357,9 @@ impl Sema<'_> {
                         Some(near) => format!("did you mean `enum {near}`?"),
                         None => "define its constants before: `enum tag { A, B };`".to_string(),
                     };
+                    if let Some(tag) = tag {
+                        self.refused.add(tag.name);
+                    }
                     let message = "the enumeration is not defined";
                     self.error(&codes::INCOMPLETE, span, message, "not known", help);
                     Types::ERROR

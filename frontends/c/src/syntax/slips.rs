@@ -14,9 +14,9 @@ const OF_STATEMENTS: [&str; 11] =
     ["return", "if", "else", "for", "while", "do", "switch", "case", "goto", "sizeof", "typedef"];
 
 /// The words of types and declarations.
-const OF_TYPES: [&str; 14] = [
-    "int", "char", "short", "long", "unsigned", "signed", "void", "const", "static", "struct",
-    "enum", "inline", "extern", "restrict",
+const OF_TYPES: [&str; 15] = [
+    "typedef", "int", "char", "short", "long", "unsigned", "signed", "void", "const", "static",
+    "struct", "enum", "inline", "extern", "restrict",
 ];
 
 /// Words of C++ and of languages that look like C.
