@@ -312,6 +312,12 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     };
     state.heads.extend(state.sources.heads(&state.module.functions[state.func]));
     state.decisions = arrays::run(&mut state.module, state.func, tools, &mut state.arrays);
+    // Of the questions which version runs, loops around answer some.
+    each(
+        state,
+        &[ranges::run, fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run],
+    )?;
+    arrays::look_again(&state.module.functions[state.func], &mut state.decisions);
     // What is too much for an array together may be enough for it one by one.
     let is_lost = |d: &&Decision| d.place.as_ref().is_err_and(|why| why != ASKED_FOR_CORE);
     let lost = state.decisions.iter().filter(is_lost);
@@ -345,11 +351,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
     cx.remarks.extend(remarks::of(&state.decisions, about));
     cx.remarks.extend(fates::remarks(state, about));
     cx.remarks.extend(state.strips.iter().map(|strips| in_strips(state, strips)));
-    // Of the questions which version runs, loops around answer some.
-    Ok(each(
-        state,
-        &[ranges::run, fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run],
-    )?)
+    Ok(())
 }
 
 /// Says that a loop goes in strips.

@@ -19,9 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::LoopForest;
 use nbcc_base::{SourceMap, Span};
-use nbcc_ir::{Block, BlockCall, Cfg, Dominators, Function, Mem, Module, Terminator};
+use nbcc_ir::{Block, BlockCall, Cfg, Dominators, Function, Mem, Module, Op, Terminator};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::Package;
+use nbcc_isa_sdpnm::core::arrays::{CONTROL_BYTES, START};
 use nbcc_opt::{params, unreachable};
 
 use crate::map::mappers::Mapper;
@@ -38,7 +39,7 @@ use placing::jam;
 use placing::place::Mapped;
 use placing::split::{self, Parts};
 pub use reports::decision::{At, Decision, Notes, OnArray, Shortened};
-use versions::version::{self, Use};
+use versions::version::{self, Use, WRITE};
 
 /// What loops on arrays need beside the code of the core.
 #[derive(Clone, Debug, Default)]
@@ -189,6 +190,33 @@ pub fn run(
     chain::close(&mut module.functions[func]);
     decisions
 }
+
+/// Finds the loops for which no array is ever started, since what is asked before is never so, now that loops around
+/// have answered it: they stay on the core.
+pub fn look_again(func: &Function, decisions: &mut [Decision]) {
+    let mut started = BTreeSet::new();
+    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        let Op::Intrinsic(call) = &func.insts[inst].op else { continue };
+        if call.name == WRITE
+            && call.imms.iter().any(|&at| at % i64::from(CONTROL_BYTES) == i64::from(START))
+        {
+            // Of two packages one is chosen on the way.
+            let Some(number) = func.splat_constant(call.args[0]) else { return };
+            started.insert(number as u32);
+        }
+    }
+    for decision in decisions {
+        if let Ok(on_array) = &decision.place
+            && !on_array.packages.clone().any(|number| started.contains(&number))
+        {
+            decision.place = Err(NEVER_STARTED.to_string());
+        }
+    }
+}
+
+/// Why a loop stays on the core that an array could run.
+const NEVER_STARTED: &str =
+    "its accesses can never be shown to be inside, which is asked before an array takes it";
 
 /// Why a loop stays on the core for which that is asked.
 pub const ASKED_FOR_CORE: &str = "`#pragma nbcc array(none)` asks for that";
@@ -348,11 +376,14 @@ fn attempt(
     let apart = apart.filter(|_| shared.len() == 1);
     let if_apart = apart.as_ref().map(|_| package + 1);
     let used = Use { array, package, if_apart, homes, least, parts, bands, arrays: shared.clone() };
-    let Mapped { package, mii, routes, instead: is_by_other, is_proved, places, .. } = mapped;
+    let Mapped { package: placed, mii, routes, instead: is_by_other, is_proved, places, .. } =
+        mapped;
     let node = |&node: &usize| (built.body.nodes[node].op, built.body.nodes[node].span);
+    let others = u32::from(apart.is_some());
     let on_array = OnArray {
+        packages: package..package + shared.len() as u32 + others,
         arrays: shared,
-        ii: package.ii.into(),
+        ii: placed.ii.into(),
         times: of.times,
         operations: built.body.nodes.len(),
         shortened,
@@ -370,7 +401,7 @@ fn attempt(
         places,
     };
     for &array in &on_array.arrays {
-        arrays.packages.push(Package { array, ..package.clone() });
+        arrays.packages.push(Package { array, ..placed.clone() });
     }
     arrays.packages.extend(apart.map(|mapped| mapped.package));
     version::add(&mut module.functions[func], shape, built, &used, instead);

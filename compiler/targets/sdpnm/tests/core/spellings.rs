@@ -8,7 +8,7 @@ use nbcc_pipeline::OptLevel;
 
 use crate::common;
 use crate::loops::{compared, filled, parameters};
-use crate::machine::compile;
+use crate::machine::{compile, run};
 
 const ELEMENTS: u32 = 400;
 
@@ -52,6 +52,20 @@ fn other_spellings_of_loops_run_on_arrays() {
     ] {
         assert!(!agreed(body).packages.is_empty(), "{body}");
     }
+}
+
+/// Of a nest that is one loop nobody knows here that its accesses are inside, so that no array would ever be started:
+/// its loops are tried one by one.
+#[test]
+fn what_is_never_started_is_tried_otherwise() {
+    let body = "static int16_t b[2][64];
+        for (int i = 0; i < 64; i++) b[0][i] = a0[i];
+        for (int t = 0; t < 40; t++)
+            for (int i = 1; i < 63; i++) b[(t + 1) & 1][i] = (b[t & 1][i - 1] + b[t & 1][i + 1]) >> 1;
+        for (int i = 0; i < 64; i++) a1[i] = b[0][i];";
+    let program = agreed(body);
+    let ran = run(&program, &[0], &filled(&ARRAYS, ELEMENTS, 3)).expect("a run");
+    assert!(ran.statistics.count("arrays.starts") > 40, "{}", ran.statistics.count("cycles"));
 }
 
 #[test]

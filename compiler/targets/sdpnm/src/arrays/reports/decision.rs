@@ -45,6 +45,8 @@ pub struct Notes {
 pub struct OnArray {
     /// The numbers of the arrays that share it.
     pub arrays: Vec<u8>,
+    /// The numbers of its packages.
+    pub packages: std::ops::Range<u32>,
     /// The interval.
     pub ii: u32,
     /// The shortest that is asked for.

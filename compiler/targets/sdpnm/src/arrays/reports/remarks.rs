@@ -110,6 +110,10 @@ fn advice(why: &str) -> Option<&'static str> {
             "its arrays are larger",
             "arrays of 64 KiB together, or a loop over a part of them at a time",
         ),
+        (
+            "its accesses can never be shown",
+            "subscripts that stay inside if each iteration adds as much as any may",
+        ),
         ("too many arrays are used", "fewer arrays in the function"),
         ("an iteration takes", "fewer operations in its recurrences, or fewer loads and stores"),
         ("no mapping", "fewer operations, or two loops in place of one"),
