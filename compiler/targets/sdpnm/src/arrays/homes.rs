@@ -12,6 +12,7 @@ use super::Arrays;
 use super::facts::shape::Shape;
 use super::facts::sources::{Site, Wishes};
 use super::iteration::build::Built;
+use super::placing::split::is_same_object;
 
 /// The first array with filter operations.
 pub(super) fn filtering(machine: &Machine) -> Option<u8> {
@@ -64,14 +65,8 @@ pub(super) fn homes(
     let mut wanted: Vec<Mem> = built.accesses.iter().map(|access| access.mem).collect();
     wanted.sort();
     wanted.dedup();
-    let object = |mem: Mem| match function.mems[mem].storage {
-        Storage::Object(object) => Some(object),
-        _ => None,
-    };
     for &mem in &wanted {
-        let twin =
-            |other: Mem| other != mem && object(mem).is_some() && object(other) == object(mem);
-        if function.mems.keys().any(twin) {
+        if has_other_names(function, mem) {
             return Err(format!("`{}` has several names", function.mems[mem].name));
         }
     }
@@ -104,6 +99,11 @@ pub(super) fn homes(
         return Err("too many arrays are used by other loops".into());
     }
     Ok(wanted)
+}
+
+/// Whether a function has several names for an object.
+pub fn has_other_names(func: &Function, mem: Mem) -> bool {
+    func.mems.keys().any(|other| other != mem && is_same_object(func, mem, other))
 }
 
 /// The bytes of an object, where they are known.

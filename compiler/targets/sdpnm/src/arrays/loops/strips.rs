@@ -7,11 +7,11 @@
 //! iteration, what does not change in the strip, and a rest within limits. All accesses are inside, so that nothing
 //! ends the run, and no strip sees of another one what was not moved back.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_analysis::{Affine, AffineForms, Loop, LoopForest, MAX_TERMS, ValueRanges};
 use nbcc_base::Span;
-
 use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, Cfg, ConvertOp, Counter, Dominators, Effect, Extent,
     Function, Inst, IntCond, IntrinsicCall, LoopInfo, Mem, MemData, Module, Op, Storage,
@@ -25,7 +25,7 @@ use super::flatten::{is_possible, trips};
 use super::merge::enter_by_jump;
 use super::nest::MOST as MOST_OF_NEST;
 use crate::arrays::facts::shape::Shape;
-use crate::arrays::homes::bytes_of;
+use crate::arrays::homes::{bytes_of, has_other_names};
 use crate::arrays::versions::forms::form;
 use crate::arrays::versions::version::results;
 
@@ -79,7 +79,11 @@ pub fn run(
         .into_iter()
         .filter_map(|mem| Some((mem, bytes_of(module, function, mem)?)))
         .collect();
+    let is_large = sizes.values().sum::<u64>() > room;
     let func = &mut module.functions[func];
+    if !is_large && !has_long_nests(func) {
+        return vec![];
+    }
     let mut trial = func.clone();
     for header in headers(func) {
         enter_by_jump(&mut trial, header);
@@ -104,6 +108,20 @@ pub fn run(
         }
     }
     made
+}
+
+/// Whether the loops of some nest run too often together, as far as that is noted.
+fn has_long_nests(func: &Function) -> bool {
+    let forest = LoopForest::new(&Cfg::new(func), &Dominators::new(func));
+    let noted = |l: Loop| {
+        let info = func.blocks[forest.loops[l].header].loop_info.as_ref();
+        info.and_then(|info| info.trips).unwrap_or(u64::MAX)
+    };
+    forest.loops.keys().any(|l| {
+        let around = std::iter::successors(Some(l), |&l| forest.loops[l].parent);
+        let is_nest = forest.loops[l].parent.is_some() && forest.loops[l].inner.is_empty();
+        is_nest && around.map(noted).fold(1, u64::saturating_mul) > MOST_OF_NEST
+    })
 }
 
 /// The headers of loops that have short nests inside, with more iterations together than one loop may have.
@@ -198,6 +216,7 @@ fn choose(
     let mut able: Vec<(u64, Mem)> = sizes
         .iter()
         .filter(|&(mem, &bytes)| bytes * LARGE > room && !fixed.contains(mem))
+        .filter(|&(&mem, _)| !has_other_names(func, mem))
         .map(|(&mem, &bytes)| (bytes, mem))
         .collect();
     able.sort_by_key(|&(bytes, mem)| (std::cmp::Reverse(bytes), mem));
@@ -261,18 +280,13 @@ impl Nest {
             for &inst in &func.blocks[block].insts {
                 let Some((mem, subscript, is_stored)) = access(func, inst) else { continue };
                 let new = slide(func, &shape, &ranges, (mem, subscript, is_stored), block);
-                let known = slides.entry(mem).or_insert_with(|| new.clone());
-                *known = match (known.take(), new) {
-                    (Some(a), Some(b)) if (&a.base, a.step) == (&b.base, b.step) => Some(Slide {
-                        low: a.low.min(b.low),
-                        high: a.high.max(b.high),
-                        is_stored: a.is_stored || is_stored,
-                        is_inside: a.is_inside && b.is_inside,
-                        count: a.count + b.count,
-                        ..a
-                    }),
-                    _ => None,
-                };
+                match slides.entry(mem) {
+                    Entry::Vacant(entry) => _ = entry.insert(new),
+                    Entry::Occupied(mut entry) => {
+                        let known = entry.get_mut();
+                        *known = known.take().zip(new).and_then(|(one, other)| one.with(other));
+                    }
+                }
             }
         }
         let is_narrow = |(mem, slide): &(Mem, Slide)| {
@@ -549,6 +563,18 @@ struct Window {
 }
 
 impl Slide {
+    /// Both, where they slide alike.
+    fn with(self, other: Slide) -> Option<Slide> {
+        ((&self.base, self.step) == (&other.base, other.step)).then(|| Slide {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            is_stored: self.is_stored || other.is_stored,
+            is_inside: self.is_inside && other.is_inside,
+            count: self.count + other.count,
+            ..self
+        })
+    }
+
     /// The lowest element of so many iterations, on top of the base of the first.
     fn first(&self, iterations: u64) -> i64 {
         self.low + (self.step * (iterations as i64 - 1)).min(0)
