@@ -248,8 +248,19 @@ impl Shape {
         fits.then_some(Trips::While { cond, value, step, limit })
     }
 
-    /// What each iteration adds to a value: a header parameter with constants added.
-    fn step(&self, func: &Function, value: Value) -> Option<i32> {
+    /// What each iteration adds to a value: a header parameter, and on top of it constants and what the
+    /// loop does not change. Sums wrap, and so does what they are compared as.
+    fn step(&self, func: &Function, mut value: Value) -> Option<i32> {
+        let is_fixed = |value: Value| !self.defines(func, value);
+        for _ in 0..16 {
+            match func.def_op(value) {
+                Some(&Op::Binary(BinaryOp::Iadd | BinaryOp::Isub, a, b)) if is_fixed(b) => {
+                    value = a
+                }
+                Some(&Op::Binary(BinaryOp::Iadd, a, b)) if is_fixed(a) => value = b,
+                _ => break,
+            }
+        }
         let (param, _) = self.offset(func, value)?;
         let ValueDef::Param(_, number) = func.values[param].def else { return None };
         self.growth(func, number as usize).filter(|&step| step != 0)

@@ -238,6 +238,10 @@ fn count(
         let slice = shape.slice(func, value)?;
         let mut read: Vec<Value> = slice.iter().flat_map(|&i| func.insts[i].op.args()).collect();
         read.push(value);
+        // What the sum is made of stays what it is in all of the nest.
+        if read.iter().any(|&value| !shape.defines(func, value) && outer.defines(func, value)) {
+            return None;
+        }
         for (number, &param) in func.blocks[shape.header].params.clone().iter().enumerate() {
             if read.contains(&param) {
                 let first = shape.entry_args[number];
