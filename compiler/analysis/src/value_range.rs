@@ -175,6 +175,12 @@ impl<'a> ValueRanges<'a> {
         self.behind(value, self.of(value), block, DEPTH)
     }
 
+    /// The range of a value where control goes from a block on the way of that number: that of all values,
+    /// and what the branch there and those before it say.
+    pub fn on_way(&self, value: Value, block: Block, way: usize) -> ValueRange {
+        self.arriving(&(block, way, value), DEPTH)
+    }
+
     /// The range of a parameter of a block where ways meet. What comes back to itself may be anything.
     fn meeting(&self, value: Value, depth: u32) -> Option<ValueRange> {
         let args = self.ways.args.get(&value)?;

@@ -5,13 +5,14 @@
 //!
 //! Let `lo` and `hi` be the least and the greatest number of the narrow type. A counter `p` goes on as
 //! `x = p + step`, cut off. It is a word where `lo <= x <= hi` whenever the loop goes on: by the test of
-//! that, which compares `x` or `p`, and by what the counter begins with. A counter that may wrap, as in
-//! `for (uint8_t i = 0; i < 300; i++)`, stays as it is.
+//! that, which compares `x` or `p`, and by what the counter begins with. Only the first addition may
+//! wrap where `x` is compared, as in `do ... while (--n)`: the word then begins `step` before what `x` is
+//! first, cut off. A counter that may wrap later, as in `for (uint8_t i = 0; i < 300; i++)`, stays as it is.
 
 use nbcc_analysis::{Loop, LoopForest, ValueRange, ValueRanges, sign_extend};
 use nbcc_ir::{
-    BinaryOp, Block, Cfg, ConvertOp, Counter, Dominators, Function, IntCond, Op, Positions,
-    Replacements, Terminator, Type, Value,
+    BinaryOp, Block, Cfg, Constant, ConvertOp, Counter, Dominators, Function, Inst, IntCond, Op,
+    Positions, Replacements, Terminator, Type, Value,
 };
 
 /// A counter that becomes a word.
@@ -29,6 +30,11 @@ struct Narrow {
     cut: Value,
     /// Whether that fits in the iteration that leaves, too.
     fits_always: bool,
+    /// What is added to it, where the first addition may wrap: the word then begins so much before what
+    /// the addition comes to.
+    wraps_first: Option<i64>,
+    /// A comparison of the narrow counter itself that decides whether the loop goes on.
+    test: Option<Inst>,
 }
 
 /// Makes words of them.
@@ -60,16 +66,17 @@ fn narrow(
     let outside: Vec<Block> =
         cfg.predecessors(header).iter().copied().filter(|&block| block != latch).collect();
     let &[entering] = &outside[..] else { return vec![] };
-    let entries = func.terminator(entering).successors().into_iter();
-    let mut entries = entries.filter(|to| to.block == header);
-    let (Some(entry), None) = (entries.next(), entries.next()) else { return vec![] };
+    let entries = func.terminator(entering).successors().into_iter().enumerate();
+    let mut entries = entries.filter(|(_, to)| to.block == header);
+    let (Some((way, entry)), None) = (entries.next(), entries.next()) else { return vec![] };
     let Terminator::Branch(cond, then, other) = func.terminator(latch) else { return vec![] };
     let (back, again) = match [then, other].map(|to| to.block == header) {
         [true, false] => (then, true),
         [false, true] => (other, false),
         _ => return vec![],
     };
-    let Some(&Op::Icmp(cond, a, b)) = func.def_op(*cond) else { return vec![] };
+    let Some(test) = func.def_inst(*cond) else { return vec![] };
+    let Op::Icmp(cond, a, b) = func.insts[test].op else { return vec![] };
     let cond = if again { cond } else { cond.negated() };
     let is_fixed = |value: Value| {
         let home = positions.defining_block(func, value);
@@ -80,17 +87,22 @@ fn narrow(
         (true, false) => (cond.swapped(), b, a),
         _ => return vec![],
     };
-    let Some(&Op::Convert(extend, tested, _)) = func.def_op(tested) else { return vec![] };
-    if !matches!(extend, ConvertOp::SignExtend | ConvertOp::ZeroExtend) {
-        return vec![];
-    }
+    // Equal is equal, whatever it is extended with.
+    let (extended_by, tested) = match func.def_op(tested) {
+        Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
+            (Some(kind), of)
+        }
+        _ if matches!(cond, IntCond::Eq | IntCond::Ne) => (None, tested),
+        _ => return vec![],
+    };
     let candidate = |(number, &param): (usize, &Value)| {
         let ty = func.ty(param);
         let cut = *back.args.get(number)?;
         let &Op::Convert(ConvertOp::Truncate, next, _) = func.def_op(cut)? else { return None };
-        let step = growth(func, next, param, extend)?;
+        let (extend, step) = growth(func, next, param)?;
         let narrow = matches!(ty, Type::I8 | Type::I16) && func.ty(next) == Type::I32;
-        if !narrow || tested != cut && tested != param {
+        if !narrow || tested != cut && tested != param || extended_by.is_some_and(|by| by != extend)
+        {
             return None;
         }
         let bits = ty.scalar.bits();
@@ -98,14 +110,25 @@ fn narrow(
             ConvertOp::SignExtend => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
             _ => (0, (1i64 << bits) - 1),
         };
-        let first = match ranges.at(entry.args[number], entering) {
-            range if range.0 >= lo => range,
-            _ => (lo, hi),
-        };
+        let enters = Enters { func, ranges, extend, limits: (lo, hi), from: (entering, way) };
+        let first = enters.range(entry.args[number]);
         let tests_next = tested == cut;
-        let bound = ranges.at(bound, entering);
+        let bound = match extended_by {
+            Some(_) => ranges.on_way(bound, entering, way),
+            None => enters.range(bound),
+        };
         let goes_on = Goes { cond, bound, step, first, tests_next, is_signed: lo < 0 };
-        goes_on.without_wrapping((lo, hi)).then_some(Narrow {
+        let wraps_first = match goes_on.without_wrapping((lo, hi)) {
+            true => None,
+            // What is tested first is what the addition comes to, and that is narrow.
+            false if tests_next => {
+                let first = (lo - step, hi - step);
+                let later = Goes { first, ..goes_on };
+                Some(later.without_wrapping((lo, hi)).then_some(step)?)
+            }
+            false => return None,
+        };
+        Some(Narrow {
             header,
             entering,
             latch,
@@ -115,22 +138,69 @@ fn narrow(
             next,
             cut,
             fits_always: tests_next,
+            wraps_first,
+            test: extended_by.is_none().then_some(test),
         })
     };
     // The last first, so that the numbers of the others stay.
     func.blocks[header].params.iter().enumerate().rev().filter_map(candidate).collect()
 }
 
-/// What a word is more than a narrow value.
-fn growth(func: &Function, word: Value, param: Value, extend: ConvertOp) -> Option<i64> {
+/// The way into a loop, and how narrow values are made words.
+struct Enters<'a> {
+    func: &'a Function,
+    ranges: &'a ValueRanges<'a>,
+    extend: ConvertOp,
+    /// The least and the greatest number.
+    limits: ValueRange,
+    from: (Block, usize),
+}
+
+impl Enters<'_> {
+    /// The range of what a narrow value is as a word, with what is asked about it before the loop, as it
+    /// is or made a word.
+    fn range(&self, narrow: Value) -> ValueRange {
+        let &Enters { func, ranges, extend, limits: (lo, hi), from: (entering, way) } = self;
+        let fits = |&(least, most): &ValueRange| least >= lo && most <= hi;
+        let own = Some(ranges.on_way(narrow, entering, way)).filter(fits).unwrap_or((lo, hi));
+        let is_word = |value: Value| matches!(func.def_op(value), Some(&Op::Convert(kind, from, _)) if kind == extend && from == narrow);
+        let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+        let words = insts.flat_map(|&inst| &func.insts[inst].results).filter(|&&v| is_word(v));
+        let words = words.map(|&word| ranges.on_way(word, entering, way)).filter(fits);
+        let (mut least, mut most) = words.fold(own, |a, b| (a.0.max(b.0), a.1.min(b.1)));
+        // What it is not, where the loop is entered, says something if that is an end.
+        if let Terminator::Branch(cond, ..) = func.terminator(entering)
+            && let Some(&Op::Icmp(cond, a, b)) = func.def_op(*cond)
+            && (if way == 0 { cond } else { cond.negated() }) == IntCond::Ne
+            && (a == narrow || is_word(a))
+            && let Some(bits) = func.splat_constant(b)
+        {
+            let not = match extend {
+                ConvertOp::SignExtend => sign_extend(func.ty(b).scalar, bits),
+                _ => bits as i64,
+            };
+            least += i64::from(least == not);
+            most -= i64::from(most == not);
+        }
+        if least <= most { (least, most) } else { (lo, hi) }
+    }
+}
+
+/// What a word is more than a narrow value, and how that is made a word.
+fn growth(func: &Function, word: Value, param: Value) -> Option<(ConvertOp, i64)> {
     let &Op::Binary(op, a, b) = func.def_op(word)? else { return None };
-    let is_param = |value: Value| matches!(func.def_op(value), Some(&Op::Convert(kind, of, _)) if kind == extend && of == param);
+    let extended = |value: Value| match func.def_op(value) {
+        Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
+            (of == param).then_some(kind)
+        }
+        _ => None,
+    };
     let constant =
         |value: Value| Some(sign_extend(func.ty(value).scalar, func.splat_constant(value)?));
-    match op {
-        BinaryOp::Iadd if is_param(a) => constant(b),
-        BinaryOp::Iadd if is_param(b) => constant(a),
-        BinaryOp::Isub if is_param(a) => constant(b).map(|step| -step),
+    match (op, extended(a), extended(b)) {
+        (BinaryOp::Iadd, Some(extend), _) => Some((extend, constant(b)?)),
+        (BinaryOp::Iadd, _, Some(extend)) => Some((extend, constant(a)?)),
+        (BinaryOp::Isub, Some(extend), _) => Some((extend, -constant(b)?)),
         _ => None,
     }
 }
@@ -186,15 +256,41 @@ impl Goes {
 
 /// Makes a word of a counter.
 fn widen(func: &mut Function, narrow: &Narrow) {
-    let &Narrow { header, entering, latch, number, param, extend, next, cut, fits_always } = narrow;
+    let &Narrow { header, entering, latch, number, param, extend, next, cut, .. } = narrow;
     let ty = func.ty(param);
     let span = func.blocks[header].span;
     let mut entries = func.terminator(entering).successors().into_iter();
     let Some(entry) = entries.find(|to| to.block == header) else { return };
     let first = entry.args[number];
-    let inst = func.make_inst(Op::Convert(extend, first, Type::I32), &[Type::I32], span);
-    func.blocks[entering].insts.push(inst);
-    let first = func.insts[inst].results[0];
+    let known = func.splat_constant(first);
+    let extended = |number: i64| match extend {
+        ConvertOp::SignExtend => sign_extend(ty.scalar, number as u64),
+        _ => number & ((1 << ty.scalar.bits()) - 1),
+    };
+    let mut before = |op: Op| {
+        let ty = if matches!(op, Op::Convert(ConvertOp::Truncate, ..)) { ty } else { Type::I32 };
+        let inst = func.make_inst(op, &[ty], span);
+        func.blocks[entering].insts.push(inst);
+        func.insts[inst].results[0]
+    };
+    let bits = |number: i64| Constant::Splat(number as u64 & u64::from(u32::MAX));
+    let first = match (known, narrow.wraps_first) {
+        // What counts the loop's rounds later asks for a constant.
+        (Some(first), None) => before(Op::Const(Type::I32, bits(extended(first as i64)))),
+        (Some(first), Some(step)) => {
+            let then = extended(extended(first as i64) + step);
+            before(Op::Const(Type::I32, bits(then - step)))
+        }
+        (None, None) => before(Op::Convert(extend, first, Type::I32)),
+        (None, Some(step)) => {
+            let step = before(Op::Const(Type::I32, bits(step)));
+            let first = before(Op::Convert(extend, first, Type::I32));
+            let then = before(Op::Binary(BinaryOp::Iadd, first, step));
+            let then = before(Op::Convert(ConvertOp::Truncate, then, ty));
+            let then = before(Op::Convert(extend, then, Type::I32));
+            before(Op::Binary(BinaryOp::Isub, then, step))
+        }
+    };
     let word = func.add_param_with_args(header, Type::I32, &[entering, latch], |from, _| {
         if from == latch { next } else { first }
     });
@@ -208,9 +304,35 @@ fn widen(func: &mut Function, narrow: &Narrow) {
         *value = word;
     }
     let mut replacements = Replacements::new();
-    let mut sources = vec![(param, word)];
-    if fits_always {
+    let mut sources = vec![];
+    if narrow.fits_always {
         sources.push((cut, next));
+    }
+    match (narrow.wraps_first, func.def_inst(next)) {
+        // Others than the addition read the narrow value.
+        (Some(_), Some(adds)) => {
+            let words: Vec<Value> = func.insts[adds].op.args();
+            let is_of = |&word: &Value| matches!(func.def_op(word), Some(&Op::Convert(_, from, _)) if from == param);
+            let read = words.into_iter().find(is_of);
+            func.insts[adds].op.for_each_arg_mut(|arg| {
+                if Some(*arg) == read {
+                    *arg = word;
+                }
+            });
+        }
+        _ => sources.push((param, word)),
+    }
+    if let Some(test) = narrow.test
+        && let Op::Icmp(cond, a, b) = func.insts[test].op
+    {
+        let (counts, bound) = if a == cut || a == param { (a, b) } else { (b, a) };
+        let inst = func.make_inst(Op::Convert(extend, bound, Type::I32), &[Type::I32], span);
+        let bound = func.insts[inst].results[0];
+        let insts = &mut func.blocks[latch].insts;
+        let at = insts.iter().position(|&other| other == test).unwrap_or(insts.len());
+        insts.insert(at, inst);
+        let counts = if counts == cut { next } else { word };
+        func.insts[test].op = Op::Icmp(cond, counts, bound);
     }
     for block in func.layout.clone() {
         for inst in func.blocks[block].insts.clone() {
