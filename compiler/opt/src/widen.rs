@@ -7,7 +7,8 @@
 //! `x = p + step`, cut off. It is a word where `lo <= x <= hi` whenever the loop goes on: by the test of
 //! that, which compares `x` or `p`, and by what the counter begins with. Only the first addition may
 //! wrap where `x` is compared, as in `do ... while (--n)`: the word then begins `step` before what `x` is
-//! first, cut off. A counter that may wrap later, as in `for (uint8_t i = 0; i < 300; i++)`, stays as it is.
+//! first, cut off. What else grows by constants is a word where the loop runs a known number of times and
+//! no sum wraps. A counter that may wrap later, as in `for (uint8_t i = 0; i < 300; i++)`, stays as it is.
 
 use nbcc_analysis::{Loop, LoopForest, ValueRange, ValueRanges, sign_extend};
 use nbcc_ir::{
@@ -26,10 +27,8 @@ struct Narrow {
     extend: ConvertOp,
     /// The word that it goes on as.
     next: Value,
-    /// What that is cut off to.
-    cut: Value,
-    /// Whether that fits in the iteration that leaves, too.
-    fits_always: bool,
+    /// Narrow values that fit in all iterations, and the words that are cut off to them.
+    cuts: Vec<(Value, Value)>,
     /// What is added to it, where the first addition may wrap: the word then begins so much before what
     /// the addition comes to.
     wraps_first: Option<i64>,
@@ -45,7 +44,19 @@ pub fn run(func: &mut Function) -> bool {
     let found: Vec<Narrow> = {
         let ranges = ValueRanges::new(func);
         let loops = forest.loops.keys();
-        loops.flat_map(|l| narrow(func, &cfg, (&forest, l), &positions, &ranges)).collect()
+        let each = loops.flat_map(|l| {
+            let way = Way::new(func, &cfg, &forest, l)?;
+            let mut all = narrow(func, &way, (&forest, l), &positions, &ranges);
+            for other in stepping(func, &way, &ranges) {
+                if all.iter().all(|of| of.param != other.param) {
+                    all.push(other);
+                }
+            }
+            // The last first, so that the numbers of the others stay.
+            all.sort_by_key(|of| std::cmp::Reverse(of.number));
+            Some(all)
+        });
+        each.flatten().collect()
     };
     for narrow in &found {
         widen(func, narrow);
@@ -53,29 +64,121 @@ pub fn run(func: &mut Function) -> bool {
     !found.is_empty()
 }
 
-/// The counters of a loop that can be words.
+/// How control comes to a loop, and back to where it begins.
+struct Way<'a> {
+    header: Block,
+    latch: Block,
+    entering: Block,
+    /// The number of the way from there.
+    number: usize,
+    entry: &'a [Value],
+    back: &'a [Value],
+    /// The condition of the latch, and whether the loop goes on where it holds.
+    test: Option<(Value, bool)>,
+}
+
+impl<'a> Way<'a> {
+    /// The one way into a loop and the one way back.
+    fn new(func: &'a Function, cfg: &Cfg, forest: &LoopForest, l: Loop) -> Option<Way<'a>> {
+        let data = &forest.loops[l];
+        let (&[latch], header) = (&data.latches[..], data.header) else { return None };
+        let outside: Vec<Block> =
+            cfg.predecessors(header).iter().copied().filter(|&block| block != latch).collect();
+        let &[entering] = &outside[..] else { return None };
+        let entries = func.terminator(entering).successors().into_iter().enumerate();
+        let mut entries = entries.filter(|(_, to)| to.block == header);
+        let (Some((number, entry)), None) = (entries.next(), entries.next()) else { return None };
+        let (back, test) = match func.terminator(latch) {
+            Terminator::Branch(cond, then, other) => {
+                match [then, other].map(|to| to.block == header) {
+                    [true, false] => (then, Some((*cond, true))),
+                    [false, true] => (other, Some((*cond, false))),
+                    _ => return None,
+                }
+            }
+            Terminator::Jump(back) => (back, None),
+            _ => return None,
+        };
+        let (entry, back) = (&entry.args[..], &back.args[..]);
+        Some(Way { header, latch, entering, number, entry, back, test })
+    }
+}
+
+/// The least and the greatest number of a narrow type.
+fn limits(ty: Type, extend: ConvertOp) -> ValueRange {
+    let bits = ty.scalar.bits();
+    match extend {
+        ConvertOp::SignExtend => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+        _ => (0, (1i64 << bits) - 1),
+    }
+}
+
+/// What else grows by constants in a loop that runs a known number of times, as `o` in `d[o++] = ...`,
+/// where it stays within its limits all the time.
+fn stepping(func: &Function, way: &Way<'_>, ranges: &ValueRanges<'_>) -> Vec<Narrow> {
+    let info = func.blocks[way.header].loop_info.as_ref();
+    let trips = info.and_then(|info| info.trips).filter(|&trips| (1..1 << 16).contains(&trips));
+    let Some(trips) = trips.map(|trips| trips as i64) else { return vec![] };
+    let candidate = |(number, &param): (usize, &Value)| {
+        let ty = func.ty(param);
+        if !matches!(ty, Type::I8 | Type::I16) {
+            return None;
+        }
+        // From the last sum to the first.
+        let mut sums: Vec<(Value, Value, i64)> = vec![];
+        let (mut value, mut kind) = (*way.back.get(number)?, None);
+        while value != param {
+            let &Op::Convert(ConvertOp::Truncate, next, _) = func.def_op(value)? else {
+                return None;
+            };
+            let (extend, of, more) = sum(func, next)?;
+            let fine = func.ty(next) == Type::I32 && more.unsigned_abs() < 1 << 16;
+            if !fine || *kind.get_or_insert(extend) != extend || sums.len() >= 16 {
+                return None;
+            }
+            sums.push((value, next, more));
+            value = of;
+        }
+        let extend = kind?;
+        let (lo, hi) = limits(ty, extend);
+        let from = (way.entering, way.number);
+        let first =
+            Enters { func, ranges, extend, limits: (lo, hi), from }.range(way.entry[number]);
+        let (mut step, mut least, mut most) = (0, 0, 0);
+        for &(.., more) in sums.iter().rev() {
+            step += more;
+            least = step.min(least);
+            most = step.max(most);
+        }
+        let others = step * (trips - 1);
+        let fits = first.0 + least + others.min(0) >= lo && first.1 + most + others.max(0) <= hi;
+        fits.then(|| Narrow {
+            header: way.header,
+            entering: way.entering,
+            latch: way.latch,
+            number,
+            param,
+            extend,
+            next: sums[0].1,
+            cuts: sums.iter().map(|&(cut, next, _)| (cut, next)).collect(),
+            wraps_first: None,
+            test: None,
+        })
+    };
+    func.blocks[way.header].params.iter().enumerate().filter_map(candidate).collect()
+}
+
+/// The counters of a loop that can be words by what decides whether it goes on.
 fn narrow(
     func: &Function,
-    cfg: &Cfg,
+    way: &Way<'_>,
     (forest, l): (&LoopForest, Loop),
     positions: &Positions,
     ranges: &ValueRanges<'_>,
 ) -> Vec<Narrow> {
-    let data = &forest.loops[l];
-    let (&[latch], header) = (&data.latches[..], data.header) else { return vec![] };
-    let outside: Vec<Block> =
-        cfg.predecessors(header).iter().copied().filter(|&block| block != latch).collect();
-    let &[entering] = &outside[..] else { return vec![] };
-    let entries = func.terminator(entering).successors().into_iter().enumerate();
-    let mut entries = entries.filter(|(_, to)| to.block == header);
-    let (Some((way, entry)), None) = (entries.next(), entries.next()) else { return vec![] };
-    let Terminator::Branch(cond, then, other) = func.terminator(latch) else { return vec![] };
-    let (back, again) = match [then, other].map(|to| to.block == header) {
-        [true, false] => (then, true),
-        [false, true] => (other, false),
-        _ => return vec![],
-    };
-    let Some(test) = func.def_inst(*cond) else { return vec![] };
+    let &Way { header, latch, entering, entry, back, .. } = way;
+    let Some((cond, again)) = way.test else { return vec![] };
+    let Some(test) = func.def_inst(cond) else { return vec![] };
     let Op::Icmp(cond, a, b) = func.insts[test].op else { return vec![] };
     let cond = if again { cond } else { cond.negated() };
     let is_fixed = |value: Value| {
@@ -92,29 +195,30 @@ fn narrow(
         Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
             (Some(kind), of)
         }
-        _ if matches!(cond, IntCond::Eq | IntCond::Ne) => (None, tested),
+        _ if matches!(cond, IntCond::Eq | IntCond::Ne)
+            && func.blocks[latch].insts.contains(&test) =>
+        {
+            (None, tested)
+        }
         _ => return vec![],
     };
     let candidate = |(number, &param): (usize, &Value)| {
         let ty = func.ty(param);
-        let cut = *back.args.get(number)?;
+        let cut = *back.get(number)?;
         let &Op::Convert(ConvertOp::Truncate, next, _) = func.def_op(cut)? else { return None };
-        let (extend, step) = growth(func, next, param)?;
+        let (extend, step) = sum(func, next).filter(|of| of.1 == param).map(|of| (of.0, of.2))?;
         let narrow = matches!(ty, Type::I8 | Type::I16) && func.ty(next) == Type::I32;
         if !narrow || tested != cut && tested != param || extended_by.is_some_and(|by| by != extend)
         {
             return None;
         }
-        let bits = ty.scalar.bits();
-        let (lo, hi) = match extend {
-            ConvertOp::SignExtend => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
-            _ => (0, (1i64 << bits) - 1),
-        };
-        let enters = Enters { func, ranges, extend, limits: (lo, hi), from: (entering, way) };
-        let first = enters.range(entry.args[number]);
+        let (lo, hi) = limits(ty, extend);
+        let enters =
+            Enters { func, ranges, extend, limits: (lo, hi), from: (entering, way.number) };
+        let first = enters.range(entry[number]);
         let tests_next = tested == cut;
         let bound = match extended_by {
-            Some(_) => ranges.on_way(bound, entering, way),
+            Some(_) => ranges.on_way(bound, entering, way.number),
             None => enters.range(bound),
         };
         let goes_on = Goes { cond, bound, step, first, tests_next, is_signed: lo < 0 };
@@ -136,14 +240,13 @@ fn narrow(
             param,
             extend,
             next,
-            cut,
-            fits_always: tests_next,
+            // In the iteration that leaves it fits only if it is what is tested.
+            cuts: if tests_next { vec![(cut, next)] } else { vec![] },
             wraps_first,
             test: extended_by.is_none().then_some(test),
         })
     };
-    // The last first, so that the numbers of the others stay.
-    func.blocks[header].params.iter().enumerate().rev().filter_map(candidate).collect()
+    func.blocks[header].params.iter().enumerate().filter_map(candidate).collect()
 }
 
 /// The way into a loop, and how narrow values are made words.
@@ -186,23 +289,26 @@ impl Enters<'_> {
     }
 }
 
-/// What a word is more than a narrow value, and how that is made a word.
-fn growth(func: &Function, word: Value, param: Value) -> Option<(ConvertOp, i64)> {
+/// The narrow value that a word is more than, how that is made a word, and how much more.
+fn sum(func: &Function, word: Value) -> Option<(ConvertOp, Value, i64)> {
     let &Op::Binary(op, a, b) = func.def_op(word)? else { return None };
     let extended = |value: Value| match func.def_op(value) {
         Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
-            (of == param).then_some(kind)
+            Some((kind, of))
         }
         _ => None,
     };
     let constant =
         |value: Value| Some(sign_extend(func.ty(value).scalar, func.splat_constant(value)?));
-    match (op, extended(a), extended(b)) {
-        (BinaryOp::Iadd, Some(extend), _) => Some((extend, constant(b)?)),
-        (BinaryOp::Iadd, _, Some(extend)) => Some((extend, constant(a)?)),
-        (BinaryOp::Isub, Some(extend), _) => Some((extend, -constant(b)?)),
-        _ => None,
-    }
+    let ((extend, of), more) = match op {
+        BinaryOp::Iadd => match (constant(b), constant(a)) {
+            (Some(more), _) => (extended(a)?, more),
+            (None, more) => (extended(b)?, more?),
+        },
+        BinaryOp::Isub => (extended(a)?, -constant(b)?),
+        _ => return None,
+    };
+    Some((extend, of, more))
 }
 
 /// When a loop goes on.
@@ -256,7 +362,7 @@ impl Goes {
 
 /// Makes a word of a counter.
 fn widen(func: &mut Function, narrow: &Narrow) {
-    let &Narrow { header, entering, latch, number, param, extend, next, cut, .. } = narrow;
+    let &Narrow { header, entering, latch, number, param, extend, next, .. } = narrow;
     let ty = func.ty(param);
     let span = func.blocks[header].span;
     let mut entries = func.terminator(entering).successors().into_iter();
@@ -304,10 +410,7 @@ fn widen(func: &mut Function, narrow: &Narrow) {
         *value = word;
     }
     let mut replacements = Replacements::new();
-    let mut sources = vec![];
-    if narrow.fits_always {
-        sources.push((cut, next));
-    }
+    let mut sources = narrow.cuts.clone();
     match (narrow.wraps_first, func.def_inst(next)) {
         // Others than the addition read the narrow value.
         (Some(_), Some(adds)) => {
@@ -325,13 +428,14 @@ fn widen(func: &mut Function, narrow: &Narrow) {
     if let Some(test) = narrow.test
         && let Op::Icmp(cond, a, b) = func.insts[test].op
     {
-        let (counts, bound) = if a == cut || a == param { (a, b) } else { (b, a) };
+        let is_cut = |value: Value| matches!(func.def_op(value), Some(&Op::Convert(ConvertOp::Truncate, of, _)) if of == next);
+        let (counts, bound) = if a == param || is_cut(a) { (a, b) } else { (b, a) };
         let inst = func.make_inst(Op::Convert(extend, bound, Type::I32), &[Type::I32], span);
         let bound = func.insts[inst].results[0];
         let insts = &mut func.blocks[latch].insts;
         let at = insts.iter().position(|&other| other == test).unwrap_or(insts.len());
         insts.insert(at, inst);
-        let counts = if counts == cut { next } else { word };
+        let counts = if counts == param { word } else { next };
         func.insts[test].op = Op::Icmp(cond, counts, bound);
     }
     for block in func.layout.clone() {
