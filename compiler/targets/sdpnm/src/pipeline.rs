@@ -148,7 +148,8 @@ fn run_lower_switch(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), 
 }
 
 fn run_count(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    each(state, &[rotate::run, widen::run, trip_counts::run])
+    // Words are counted, and what is counted makes more words.
+    each(state, &[rotate::run, widen::run, trip_counts::run, widen::run])
 }
 
 fn run_licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {

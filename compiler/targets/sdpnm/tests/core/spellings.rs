@@ -48,6 +48,7 @@ fn other_spellings_of_loops_run_on_arrays() {
         "uint8_t k = n; int o = 0; do { s += a0[o++]; } while (--k > 0); s = s * 3 + k;",
         "for (int16_t i = n - 1; i >= 0; i--) a1[i] = a0[i] ^ n;",
         "uint16_t o = 0; for (int i = 0; i < 150; i++) { a1[o++] = a0[i] + n; a1[o++] = i; } s = o;",
+        "uint16_t o = 0; for (int st = 1; st < 4000000; st += st >> 3 | 1) { a1[o++] = a0[o & 15] + st; } s = o;",
         "uint8_t o = 200; for (int i = 0; i < 100; i++) { o -= 2; a1[o + 1] = a0[i] * n; } s = o;",
         "int w = a0[0] & 15; for (int i = 0; i + w <= n; i++) a1[i] = a0[i + w - 1] - a0[i];",
         "int w = a0[0]; for (int i = n; i - w > 3; i -= 2) s += a0[i & 255];",
