@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_analysis::{Loop, LoopForest, ValueRanges, sign_extend};
+use nbcc_analysis::{Loop, LoopForest, ValueRanges, icmp, sign_extend};
 use nbcc_ir::{
     BinaryOp, Block, BlockCall, Cfg, ConvertOp, Dominators, Function, IntCond, Op, Terminator,
     Value, ValueDef,
@@ -148,13 +148,14 @@ fn bound(
     let param = func.blocks[header].params[number];
     let step = step(func, param, back.args[number])?;
     let scalar = func.ty(param).scalar;
+    let bits = |number: i64| number as u64 & (u64::MAX >> (64 - scalar.bits()));
     let mut now = first(func, forest, l, number, step)?;
     for iteration in 1..=MOST {
         let next = step.after(now);
         let asked = if is_next { next } else { now };
         let asked = sign_extend(scalar, asked as u64);
         let is_over = match step {
-            Step::Sum(_) => holds(cond, asked, limit, scalar.bits()),
+            Step::Sum(_) => icmp(cond, scalar, bits(asked), bits(limit)),
             // At most as much as that: the test is over for sure where nothing is left.
             _ => {
                 limit == 0
@@ -254,23 +255,6 @@ fn first(func: &Function, forest: &LoopForest, l: Loop, number: usize, step: Ste
     // As many ones as the greatest value has digits.
     let most = |high: i64| (1_i64 << (64 - high.leading_zeros())) - 1;
     (low >= 0 && high < 1 << MOST).then(|| most(high))
-}
-
-fn holds(cond: IntCond, a: i64, b: i64, bits: u32) -> bool {
-    let mask = u64::MAX >> (64 - bits);
-    let (x, y) = (a as u64 & mask, b as u64 & mask);
-    match cond {
-        IntCond::Eq => x == y,
-        IntCond::Ne => x != y,
-        IntCond::Slt => a < b,
-        IntCond::Sle => a <= b,
-        IntCond::Sgt => a > b,
-        IntCond::Sge => a >= b,
-        IntCond::Ult => x < y,
-        IntCond::Ule => x <= y,
-        IntCond::Ugt => x > y,
-        IntCond::Uge => x >= y,
-    }
 }
 
 /// Lets values of a loop that are used behind it be handed over on the ways out, so that its blocks can be copied
