@@ -134,7 +134,9 @@ fn long_nests(func: &Function, refused: &BTreeSet<Block>) -> Vec<Block> {
             Shape::around(func, &cfg, &forest, *l).ok().filter(|_| !refused.contains(&header));
         let trips = shape.and_then(|shape| trips(func, &shape, &AffineForms::new(func, &cfg)));
         let inner = inside(func, &cfg, &forest, *l);
-        let is_long = trips.zip(inner).is_some_and(|(trips, inner)| trips * inner > MOST_OF_NEST);
+        let is_long = trips
+            .zip(inner)
+            .is_some_and(|(trips, inner)| trips.saturating_mul(inner) > MOST_OF_NEST);
         is_long && inner.is_some_and(|inner| (2..=SHORT).contains(&inner))
     };
     let long =
@@ -308,7 +310,8 @@ impl Nest {
     ) -> Option<u64> {
         let bytes = |iterations: u64| -> u64 {
             let of = |(mem, slide): (&Mem, &Slide)| {
-                let bytes = slide.elements(iterations) * u64::from(func.mems[*mem].element.bytes());
+                let elements = slide.elements(iterations).min(pool + 1);
+                let bytes = elements * u64::from(func.mems[*mem].element.bytes());
                 bytes.next_multiple_of(alignment)
             };
             self.slides.iter().filter(|(mem, _)| streamed.contains(mem)).map(of).sum()
@@ -582,7 +585,8 @@ impl Slide {
 
     /// The elements from the lowest to the highest of so many iterations.
     fn elements(&self, iterations: u64) -> u64 {
-        self.step.unsigned_abs() * (iterations - 1) + (self.high - self.low) as u64 + 1
+        let way = self.step.unsigned_abs().saturating_mul(iterations - 1);
+        way.saturating_add((self.high - self.low) as u64 + 1)
     }
 }
 
@@ -640,7 +644,8 @@ fn slide(
             None => {
                 // What a branch keeps inside comes near it in other iterations.
                 let all = ranges.of(value);
-                let is_near = all.0 >= known.0 - NEAR && all.1 <= known.1 + NEAR;
+                let is_near =
+                    all.0 >= known.0.saturating_sub(NEAR) && all.1 <= known.1.saturating_add(NEAR);
                 rest = rest.plus(if is_near { all } else { known }, factor)?;
             }
         }
@@ -649,6 +654,8 @@ fn slide(
     let is_inside = is_within((same.0.checked_add(rest.0)?, same.1.checked_add(rest.1)?));
     let is_inside_there = is_within((there.0, there.1)) || is_within(ranges.at(subscript, block));
     let Sum(low, high) = rest;
+    // A window wider than the object is none.
+    high.checked_sub(low).filter(|&width| width < i64::from(elements))?;
     let slide = Slide { base, step, low, high, is_stored, is_inside, count: 1 };
     ((is_inside || is_inside_there) && step != 0).then_some(slide)
 }
