@@ -10,6 +10,7 @@ use nbcc_base::{SourceFile, SourceMap};
 use nbcc_host::function::{Bound, BoundArray};
 use nbcc_interp::function::{self as interp, Called, Given, TrapKind};
 use nbcc_ir::{Func, Module, specialise, verify_module};
+use nbcc_isa::Override;
 use nbcc_pipeline::{OptLevel, Program};
 
 use super::common::{self, runs};
@@ -40,24 +41,27 @@ struct Variant {
     choices: &'static [(&'static str, &'static str)],
     /// The number of the run whose scalars are promised.
     fixed: Option<usize>,
+    /// Whether shared memories are so small that loops go through them in strips.
+    is_small: bool,
 }
 
 /// How many numbers choose different ways of building.
 pub const WAYS: u64 = 16;
 
-/// The ways in which a program is built, which the number chooses: divided, with scalars known or not or
-/// without a part of the division, and all on the core. What is mapped takes most of the time.
+/// The ways in which a program is built, which the number chooses: divided, with scalars known or not, without a part
+/// of the division or with small shared memories, and all on the core. What is mapped takes most of the time.
 fn variants(number: u64, runs: usize) -> [Variant; 2] {
     const CORE: &[(&str, &str)] = &[("division", "core")];
     let runs = runs as u64;
     let variant = |name, level, choices, is_fixed: bool| {
         let fixed = is_fixed.then_some((number / WAYS % runs) as usize);
-        Variant { name, level, choices, fixed }
+        Variant { name, level, choices, fixed, is_small: false }
     };
     let (least, most) = (OptLevel::O0, OptLevel::O2);
     let divided = match number % 8 {
         0 | 2 | 4 => variant("divided", most, &[], false),
-        1 | 3 | 5 => variant("divided, fixed", most, &[], true),
+        1 | 5 => variant("divided, fixed", most, &[], true),
+        3 => Variant { is_small: true, ..variant("in strips, fixed", most, &[], true) },
         6 if number % WAYS == 6 => variant("divided, O0", least, &[], false),
         6 => variant("divided, O1", OptLevel::O1, &[], true),
         _ if number % WAYS == 7 => variant("not merged", most, &[("merge", "off")], false),
@@ -121,7 +125,10 @@ fn run_here(text: &str, number: u64) -> Result<Vec<Ran>, Failure> {
             specialise(&mut module.functions[func], &scalars.collect::<Vec<_>>());
         }
         let fail = |what: &str, text| failure(format!("{what} {}", variant.name), text);
-        let build = Build { choices: variant.choices, ..Build::new("sdpnm", variant.level) };
+        let small = Override { key: "shared.kib".into(), value: "1".into() };
+        let overrides = if variant.is_small { vec![small] } else { vec![] };
+        let choices = variant.choices;
+        let build = Build { choices, overrides, ..Build::new("sdpnm", variant.level) };
         let program = Program::Function(module, func);
         let binary = build.compile(&sources, program, &mut vec![]);
         let binary = binary.map_err(|what| fail("compile", what))?;
