@@ -109,6 +109,12 @@ fn left(func: &Function, forest: &LoopForest, dominators: &Dominators, l: Loop) 
     (trips >= 2 && !is_counted).then_some(Left { latch, test, trips })
 }
 
+/// The constant that a value is, with its sign.
+fn constant(func: &Function, value: Value) -> Option<i64> {
+    let bits = func.splat_constant(value)?;
+    Some(sign_extend(func.ty(value).scalar, bits))
+}
+
 /// In which iteration a test leaves at the latest, and whether it never leaves before.
 fn bound(
     func: &Function,
@@ -123,10 +129,7 @@ fn bound(
         _ => return None,
     };
     let &Op::Icmp(cond, a, b) = func.def_op(*asked)? else { return None };
-    let constant = |value: Value| {
-        let bits = func.splat_constant(value)?;
-        Some(sign_extend(func.ty(value).scalar, bits))
-    };
+    let constant = |value: Value| constant(func, value);
     let (cond, value, limit) = match (constant(a), constant(b)) {
         (None, Some(limit)) => (cond, a, limit),
         (Some(limit), None) => (cond.swapped(), b, limit),
@@ -195,16 +198,17 @@ impl Step {
 }
 
 fn step(func: &Function, param: Value, next: Value) -> Option<Step> {
-    // A narrow number is a wide one in between.
+    // A narrow number is a wide one in between, with zeros above; what keeps a sign never comes to an end.
     let (param, next) = match *func.def_op(next)? {
         Op::Convert(ConvertOp::Truncate, wide, _) => (wide_of(func, param, wide)?, wide),
         _ => (param, next),
     };
     let &Op::Binary(op, a, b) = func.def_op(next)? else { return None };
-    let constant = |value: Value| {
-        let bits = func.splat_constant(value)?;
-        Some(sign_extend(func.ty(value).scalar, bits))
-    };
+    let constant = |value: Value| constant(func, value);
+    let keeps_sign = matches!(op, BinaryOp::Ashr | BinaryOp::Sdiv);
+    if keeps_sign && func.ty(next).scalar.bits() < 32 {
+        return None;
+    }
     match (op, a == param, b == param) {
         (BinaryOp::Iadd, true, _) => constant(b).map(Step::Sum),
         (BinaryOp::Iadd, _, true) => constant(a).map(Step::Sum),
