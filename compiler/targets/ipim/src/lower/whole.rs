@@ -13,6 +13,7 @@ use super::home::Affine;
 use super::math::{min, plus, times};
 use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
 use crate::intrinsics::base;
+use crate::plan::greatest_divisor;
 
 /// Atoms of a round whose places are fixed: what is read and stored without a loop. A row comes as a
 /// whole, if it has no more than twice as many: where it is cut, each atom's owner has to be found.
@@ -100,9 +101,14 @@ impl Copy<'_> {
         let run = Run::new(&self.home, (first, factors), most + more, self.unroll, all);
         let row_bytes = run.atoms * ATOM_BYTES;
         let batch = Batch::new(height, row_bytes, rounds.room);
+        // Each round waits for its requests: small planes come several at a time.
+        let small = batch.turns == 1 && chunks == 1;
+        let most_planes = if small { rounds.room / (height * row_bytes) } else { 1 };
+        let together = greatest_divisor(self.planes(), most_planes);
         let pitch = i64::from(atoms * ATOM_BYTES);
         let stagger = self.stagger_turns(b, batch.turns);
-        b.counted_loop("plane", self.planes(), |b, plane| {
+        b.counted_loop("plane", self.planes() / together, |b, round| {
+            let first_plane = times(b, round, together.into());
             b.counted_loop("rows", batch.turns, |b, turn| {
                 let turn = stagger.outer(b, turn);
                 b.counted_loop("chunk", chunks, |b, chunk| {
@@ -113,22 +119,28 @@ impl Copy<'_> {
                         let last = b.i32((atoms - most) as i32);
                         min(b, start, last)
                     };
-                    b.counted_loop("fetch", batch.rows, |b, r| {
-                        let y = batch.row(b, turn, r);
-                        let y = plus(b, y, self.limits[1].0);
-                        let slot = times(b, r, row_bytes.into());
-                        let slot = plus(b, slot, self.vsm);
-                        let row = self.home.row(b, plane, y);
-                        let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
-                        let first = Affine { constant: first, terms };
-                        run.fetch(b, &self.home, &row, &first, slot, self.unroll);
+                    b.counted_loop("planes", together, |b, number| {
+                        let plane = b.iadd(first_plane, number);
+                        let before = times(b, number, (batch.rows * row_bytes).into());
+                        b.counted_loop("fetch", batch.rows, |b, r| {
+                            let y = batch.row(b, turn, r);
+                            let y = plus(b, y, self.limits[1].0);
+                            let slot = times(b, r, row_bytes.into());
+                            let slot = b.iadd(slot, before);
+                            let slot = plus(b, slot, self.vsm);
+                            let row = self.home.row(b, plane, y);
+                            let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
+                            let first = Affine { constant: first, terms };
+                            run.fetch(b, &self.home, &row, &first, slot, self.unroll);
+                        });
                     });
                     let lead = i64::from(run.lead * ATOM_BYTES);
                     let begin = lead + shift * i64::from(ELEMENT_BYTES);
-                    let slots = Slots { rows: batch.rows, row_bytes, begin };
+                    let slots = Slots { rows: together * batch.rows, row_bytes, begin };
                     self.take_rows(b, &rounds, &slots, (most, mask), |b, r| {
-                        let y = batch.row(b, turn, r);
-                        let rows = times(b, plane, height.into());
+                        // The rows of planes that come together follow each other.
+                        let y = if together > 1 { r } else { batch.row(b, turn, r) };
+                        let rows = times(b, first_plane, height.into());
                         let row = b.iadd(rows, y);
                         let row = times(b, row, pitch);
                         let skipped = times(b, start, ATOM_BYTES.into());
