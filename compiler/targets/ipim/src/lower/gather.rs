@@ -11,7 +11,7 @@ use super::body::{Body, SharedKey, param_value};
 use super::excerpt::local;
 use super::loops::Point;
 use super::math::plus;
-use super::tables::look_up;
+use super::tables::{begin_of, look_up};
 use crate::intrinsics::{at_most, extents};
 use crate::plan::{BufferId, Plan, Spread, spread, varies_along};
 
@@ -43,7 +43,7 @@ impl Body<'_> {
                 args.iter().map(|&arg| lower.lower(b, arg, self)).collect();
             let coordinates = self.in_copy(b, id, repeated, coordinates);
             if let Some(&table) = self.loops.tables.get(&id) {
-                let index = linear_index(b, plan, id, mem, &coordinates, WIDTH);
+                let index = self.in_table(b, id, mem, &coordinates, WIDTH);
                 return look_up(b, table, index, 0);
             }
             return gather(b, plan, id, mem, &coordinates, WIDTH);
@@ -74,7 +74,7 @@ impl Body<'_> {
         let coordinates = self.in_copy(b, id, repeated, coordinates);
         if spread == Spread::Same {
             if let Some(&table) = self.loops.tables.get(&id) {
-                let index = linear_index(b, plan, id, mem, &coordinates, 1);
+                let index = self.in_table(b, id, mem, &coordinates, 1);
                 let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: 1 };
                 let zero = b.i32(0);
                 let one = b.load(ty, table, vec![zero, index]);
@@ -99,6 +99,26 @@ impl Body<'_> {
         let ty = Type { scalar: super::cx::scalar(plan.buffers[id].element), lanes: WIDTH };
         let place = numbered(b, mem, index);
         b.load(ty, mem, place)
+    }
+
+    /// The number in a table of the element at coordinates of the copy, limited to the table.
+    fn in_table(
+        &self,
+        b: &mut Builder<'_>,
+        id: BufferId,
+        mem: Mem,
+        coordinates: &[Value],
+        lanes: u8,
+    ) -> Value {
+        let table = &self.loops.nest.tables[&id];
+        let (mut index, _) = unlimited_index(b, self.loops.cx.plan, id, mem, coordinates, lanes);
+        if let Some((slice, plane)) = table.slice.as_ref().zip(self.point.at.slice) {
+            let begin = begin_of(b, slice, plane);
+            let begin = if lanes == 1 { begin } else { b.value(Op::Splat(begin, lanes)) };
+            index = b.binary(BinaryOp::Isub, index, begin);
+        }
+        let last = b.constant(Type::I32.with_lanes(lanes), u64::from(table.words - 1));
+        at_most(b, index, last)
     }
 
     /// Coordinates of a source as those in a copy of it.

@@ -44,6 +44,8 @@ pub(crate) struct BlockOfRows {
     pub row: Value,
     /// Counters of the inner dimensions.
     pub inner: Vec<Value>,
+    /// That of the dimension of which tables hold slices, at the first plane of the slice.
+    pub slice: Option<Value>,
     /// The block among those of the row of tiles.
     pub block: Value,
 }
@@ -86,10 +88,10 @@ impl Loops<'_> {
             Some(kernel.pgsm(&name, buffer.element, extents, window.base))
         });
         let windows = windows.collect();
-        let tables = nest.tables.iter().map(|(&id, &base)| {
+        let tables = nest.tables.iter().map(|(&id, table)| {
             let buffer = &cx.plan.buffers[id];
             let name = format!("table_{}", buffer.name.replace('.', "_"));
-            (id, kernel.pgsm(&name, buffer.element, vec![1, buffer.words()], base))
+            (id, kernel.pgsm(&name, buffer.element, vec![1, table.words], table.base))
         });
         Objects { mems, windows, tables: tables.collect() }
     }

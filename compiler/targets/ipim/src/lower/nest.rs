@@ -54,8 +54,17 @@ impl Loops<'_> {
     fn filled_at(&self, levels: &[Level]) -> usize {
         match self.nest.filled_from() {
             2 => levels.len(),
-            from => TILES + self.nest.region.len().max(2) - from,
+            from => {
+                let cut = self.nest.cut().is_some_and(|(dim, _)| dim >= from);
+                TILES + self.nest.region.len().max(2) - from + usize::from(cut)
+            }
         }
+    }
+
+    /// Which loop goes from slice to slice of tables, if there is one.
+    fn cut_at(&self) -> Option<usize> {
+        let (dim, _) = self.nest.cut()?;
+        Some(TILES + self.nest.region.len() - 1 - dim)
     }
 
     /// The loop that fills windows for its next round, if there is one.
@@ -78,11 +87,12 @@ impl Loops<'_> {
         let level = |name: &str, trips| Level { name: name.to_string(), trips };
         let mut levels = vec![level("strip", grid.strips), level("row", grid.rows)];
         // Dimension 2 runs fastest: the last dimension is the outermost loop.
-        let inner = nest.region.iter().enumerate().skip(2).rev();
-        levels.extend(inner.map(|(d, interval)| {
-            let rounds = if d == 2 { interval.extent() / planes } else { interval.extent() };
-            level(&format!("d{d}"), rounds)
-        }));
+        for (d, interval) in nest.region.iter().enumerate().skip(2).rev() {
+            let cut = nest.cut().filter(|(dim, _)| *dim == d);
+            let rounds = cut.map_or(interval.extent(), |(_, planes)| planes);
+            levels.extend(cut.map(|_| level("slice", interval.extent() / rounds)));
+            levels.push(level(&format!("d{d}"), if d == 2 { rounds / planes } else { rounds }));
+        }
         levels.push(level("block", nest.tiles.tile[1] / nest.block_rows));
         levels
     }
@@ -101,8 +111,14 @@ impl Loops<'_> {
         let rows = |b: &mut Builder<'_>, counters: &[Value]| {
             let mut all = counters.to_vec();
             all.resize_with(levels.len(), || b.i32(0));
-            block_of_rows(&all)
+            self.block_of_rows(b, levels, &all)
         };
+        if let Some(at) = self.cut_at()
+            && depth == at + 1
+        {
+            let first = self.first_of_slice(b, counters[at]);
+            fill_tables(b, self, Some(first));
+        }
         if depth == self.filled_at(levels) {
             let rows = rows(b, counters);
             if ahead.is_none() {
@@ -111,7 +127,8 @@ impl Loops<'_> {
             fill_columns(b, self, &rows);
         }
         let Some(Level { name, trips }) = levels.get(depth) else {
-            return each(b, block_of_rows(counters));
+            let rows = self.block_of_rows(b, levels, counters);
+            return each(b, rows);
         };
         let round = |b: &mut Builder<'_>, counters: &[Value], counter: Value| {
             rows(b, &[counters, &[counter]].concat())
@@ -134,6 +151,33 @@ impl Loops<'_> {
                 fill_rows(b, self, &next, Some(none));
             }
         });
+    }
+
+    /// A block of rows by the counters of the loops around it.
+    fn block_of_rows(
+        &self,
+        b: &mut Builder<'_>,
+        levels: &[Level],
+        counters: &[Value],
+    ) -> BlockOfRows {
+        let mut counters = counters.to_vec();
+        let slice = self.cut_at().map(|at| {
+            let slice = counters.remove(at);
+            let before = times(b, slice, levels[at + 1].trips.into());
+            counters[at] = b.iadd(before, counters[at]);
+            self.first_of_slice(b, slice)
+        });
+        let [strip, row, inner @ .., block] = &counters[..] else {
+            panic!("{} loops around a block of rows", counters.len())
+        };
+        let inner = inner.iter().rev().copied().collect();
+        BlockOfRows { strip: *strip, row: *row, inner, slice, block: *block }
+    }
+
+    /// The first plane of a slice.
+    fn first_of_slice(&self, b: &mut Builder<'_>, slice: Value) -> Value {
+        let planes = self.nest.cut().map_or(1, |(_, planes)| planes);
+        times(b, slice, planes.into())
     }
 
     /// The loops inside a block of rows.
@@ -196,15 +240,6 @@ impl Loops<'_> {
     }
 }
 
-/// A block of rows by the counters of the loops around it.
-fn block_of_rows(counters: &[Value]) -> BlockOfRows {
-    let [strip, row, inner @ .., block] = counters else {
-        panic!("{} loops around a block of rows", counters.len())
-    };
-    let inner = inner.iter().rev().copied().collect();
-    BlockOfRows { strip: *strip, row: *row, inner, block: *block }
-}
-
 fn steps(repeat: u32, uy: u32, ux: u32) -> Vec<(u32, u32, u32)> {
     let mut all = Vec::new();
     for y in 0..uy {
@@ -256,7 +291,7 @@ pub(crate) fn lower_tiles(cx: &mut Lowering<'_>, number: usize, step: &TileStep)
     let mask = cx.mask_of(&step.nest.tiles, &step.nest.region, [0, 0]);
     let loops = start_nest(&mut b, cx, &step.nest, objects, (mask, exit));
     let targets: Vec<Mem> = step.targets.iter().map(|id| loops.mems[id]).collect();
-    fill_tables(&mut b, &loops);
+    fill_tables(&mut b, &loops, None);
     let jammed = cx.jammed.get(&number).copied();
     loops.run(&mut b, cx.size <= Size::Merged, jammed, &mut |b, points| {
         store_points(b, &loops, step, &targets, points)

@@ -8,6 +8,7 @@ use super::loops::Loops;
 use super::math::{min, plus, times};
 use super::planes::with_lane;
 use crate::intrinsics::stage;
+use crate::plan::Slice;
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -15,15 +16,20 @@ const WIDTH: u8 = LANES as u8;
 /// Atoms that an engine brings in one round.
 const TOGETHER: u32 = 4;
 
-/// Brings the tables of a nest to the scratchpads: the engines of a group share the atoms.
-pub(crate) fn fill_tables(b: &mut Builder<'_>, loops: &Loops<'_>) {
-    for (id, &table) in &loops.tables {
-        let atoms = loops.cx.plan.buffers[*id].words() / LANES as u32;
+/// Brings tables of a nest to the scratchpads, the engines of a group some atoms each: those that are whole, or
+/// the slices for some rounds of a loop, of which `slice` is the first.
+pub(crate) fn fill_tables(b: &mut Builder<'_>, loops: &Loops<'_>, slice: Option<Value>) {
+    let mut tables = loops.nest.tables.iter();
+    while let Some((id, table)) = tables.find(|(_, table)| table.slice.is_some() == slice.is_some())
+    {
+        let atoms = table.words / LANES as u32;
         let engines = loops.nest.tiles.grid.engines;
         let each = atoms.div_ceil(engines);
         let turns = each.div_ceil(TOGETHER);
         let together = each.div_ceil(turns);
-        let from = loops.mems[id];
+        let (from, to) = (loops.mems[id], loops.tables[id]);
+        let first = table.slice.as_ref().zip(slice);
+        let first = first.map(|(slice, plane)| begin_of(b, slice, plane));
         b.counted_loop("table", turns, |b, turn| {
             let round = times(b, turn, i64::from(together * engines));
             let own = b.iadd(round, loops.position.pe);
@@ -33,11 +39,18 @@ pub(crate) fn fill_tables(b: &mut Builder<'_>, loops: &Loops<'_>) {
                 let atom = min(b, atom, last);
                 let word = times(b, atom, LANES as i64);
                 let zero = b.i32(0);
-                let there = numbered(b, from, word);
-                stage(b, (from, &there), (table, &[zero, word]), loops.mask);
+                let in_copy = first.map_or(word, |first| b.iadd(word, first));
+                let there = numbered(b, from, in_copy);
+                stage(b, (from, &there), (to, &[zero, word]), loops.mask);
             }
         });
     }
+}
+
+/// The number in the copy of the first element of a slice whose first plane is that.
+pub(crate) fn begin_of(b: &mut Builder<'_>, slice: &Slice, plane: Value) -> Value {
+    let further = times(b, plane, slice.stride.into());
+    plus(b, further, slice.first.into())
 }
 
 /// Elements of a table by their numbers less `ahead`, one a lane. The first subscript of the table is 0 in

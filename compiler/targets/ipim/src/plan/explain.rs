@@ -505,12 +505,15 @@ fn nest_lines(plan: &Plan, nest: &Nest, lines: &mut Vec<String>) -> Traffic {
             x.0, x.1, y.0, y.1
         ));
     }
-    for id in nest.tables.keys() {
-        let buffer = &plan.buffers[*id];
-        let bytes = u64::from(buffer.words()) * u64::from(ELEMENT_BYTES);
+    for (id, table) in &nest.tables {
+        let bytes = u64::from(table.words) * u64::from(ELEMENT_BYTES);
+        let slice = table.slice.as_ref().map_or(String::new(), |slice| {
+            let all = nest.region[slice.dim].extent();
+            format!(", filled anew for each {} of {all} planes", slice.planes)
+        });
         lines.push(format!(
-            "looks up {} in a table of {bytes} bytes in the scratchpads of groups",
-            buffer.name
+            "looks up {} in a table of {bytes} bytes in the scratchpads of groups{slice}",
+            plan.buffers[*id].name
         ));
     }
     if moved.window > 0 {

@@ -123,7 +123,7 @@ fn of_planes(plan: &Plan, step: &TileStep, size: u32) -> Option<Jam> {
     worth.then_some(Jam { steps: [1, 1], planes, vectors: planes })
 }
 
-/// Planes along dimension 2, if windows hold the same for all of them; otherwise one.
+/// Planes along dimension 2 for which windows and tables hold the same; otherwise one.
 fn planes(nest: &Nest) -> u32 {
     let along = AffineVar::Dim(2);
     let other = |read: &Read| {
@@ -131,8 +131,12 @@ fn planes(nest: &Nest) -> u32 {
         filled && read.inner_base.iter().any(|base| base.terms.contains_key(&along))
     };
     match nest.region.get(2) {
-        Some(interval) if !nest.reads.iter().any(other) => interval.extent(),
-        _ => 1,
+        Some(_) if nest.reads.iter().any(other) => 1,
+        Some(interval) => match nest.cut() {
+            Some((2, planes)) => planes,
+            _ => interval.extent(),
+        },
+        None => 1,
     }
 }
 

@@ -41,6 +41,7 @@ mod reads;
 mod recurrence;
 mod scans;
 pub mod schedule;
+mod slices;
 mod split;
 mod steps;
 mod storage;
@@ -82,7 +83,9 @@ pub use patch::Patch;
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use recurrence::{Recurrence, recurrence};
+pub use slices::Slice;
 pub use steps::{BANK_RESERVED, make_plan};
+pub use tables::Table;
 pub use traffic::Traffic;
 pub use windows::{SCRATCH_BYTES, dump_base, least_bytes};
 
@@ -280,8 +283,8 @@ pub struct Nest {
     pub read_of: BTreeMap<Expr, usize>,
     /// The buffer that serves each other access, a copy in every engine's bank.
     pub copy_of: BTreeMap<Expr, BufferId>,
-    /// Byte address in the group's scratchpad of each of those copies that the engines read there.
-    pub tables: BTreeMap<BufferId, u32>,
+    /// The tables of those copies that the engines read in the group's scratchpad.
+    pub tables: BTreeMap<BufferId, Table>,
     /// Rows of the tile computed between two fillings of windows.
     pub block_rows: u32,
     /// Vectors of a row, and rows, computed in one loop body, so that every lane's place in the
@@ -298,6 +301,12 @@ impl Nest {
                 self.rdom.as_ref().expect("variables are of its domain").1[n as usize]
             }
         }
+    }
+
+    /// The dimension, from 2 on, of whose loop so many rounds at a time have slices of tables.
+    pub fn cut(&self) -> Option<(usize, u32)> {
+        let slice = self.tables.values().find_map(|table| table.slice.as_ref())?;
+        Some((slice.dim, slice.planes))
     }
 
     /// The first dimension, from 2 on, along which windows are filled anew for each point: those before it are

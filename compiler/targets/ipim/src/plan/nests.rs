@@ -20,7 +20,7 @@ use super::planner::{Failure, NestShape, Planner};
 use super::reads::{Ratio, Read, aligned};
 use super::steps::Holding;
 use super::windows::{place_windows, window_bytes, windows_end};
-use super::{BufferId, Finding, FindingKind, Nest, Step, Window, tables};
+use super::{BufferId, Finding, FindingKind, Nest, Step, Table, Window, tables};
 
 impl Planner<'_> {
     /// Puts the reads of a nest together.
@@ -157,22 +157,16 @@ impl Planner<'_> {
         shape: &NestShape,
         copy_of: &BTreeMap<Expr, BufferId>,
         reads: &mut [(Read, Tiled)],
-    ) -> Option<(u32, BTreeMap<BufferId, u32>)> {
+    ) -> Option<(u32, BTreeMap<BufferId, Table>)> {
         let candidates = match shape.tables {
             true => tables::candidates(&self.plan, copy_of, shape),
             false => vec![],
         };
-        let reserved = tables::reserved(self.machine, &candidates);
-        let (_, beside) = tables::lay_out(self.machine, reserved)?;
-        let rooms = [beside, window_bytes(self.machine)];
-        let rows = self.place_windows(shape, reads, &rooms)?;
+        let all = window_bytes(self.machine);
+        let beside = all - tables::reserved(self.machine, &candidates);
+        let rows = self.place_windows(shape, reads, &[beside, all])?;
         let end = windows_end(reads.iter().map(|(read, _)| read));
-        let fits = |count: &usize| {
-            let laid_out = tables::lay_out(self.machine, &candidates[..*count]);
-            laid_out.filter(|&(_, begin)| end <= begin).map(|(bases, _)| bases)
-        };
-        let tables = (0..=candidates.len()).rev().find_map(|count| fits(&count));
-        Some((rows, tables.unwrap_or_default()))
+        Some((rows, tables::lay_out(self.machine, &candidates, end)))
     }
 
     /// Gives reads their windows, in the first of so many bytes in which they fit. Where all reads are to

@@ -1,7 +1,7 @@
 //! Copies that a group has in its scratchpad while a kernel runs, such as tables that are looked up and
 //! weights of a filter: a bank gives whole atoms, a scratchpad any word.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use nbcc_isa_ipim::layout::Layout;
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
@@ -9,8 +9,29 @@ use nbcc_stages::{Expr, ExprKind};
 
 use super::access::{Spread, spread};
 use super::planner::NestShape;
+use super::slices::{Planes, Slice, planes};
 use super::windows::window_bytes;
 use super::{BufferId, Plan};
+
+/// A copy in the scratchpad of each group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Byte address of its first element.
+    pub base: u32,
+    /// Its elements.
+    pub words: u32,
+    /// Which elements of the copy these are, where they are not all.
+    pub slice: Option<Slice>,
+}
+
+/// A copy that is worth a table.
+pub(super) struct Candidate {
+    pub id: BufferId,
+    /// All its elements.
+    pub words: u32,
+    /// What of it is needed at a time.
+    pub planes: Option<Planes>,
+}
 
 /// Of the room for windows, the part that tables take before windows are laid out.
 const RESERVED: u32 = 4;
@@ -23,12 +44,12 @@ const WORTH: u64 = 16;
 /// before it, or ends behind it.
 const MARGIN: u32 = LANES as u32;
 
-/// The copies of a nest that are worth a table, the smallest first, with their bytes.
+/// The copies of a nest that are worth a table, the smallest first.
 pub(super) fn candidates(
     plan: &Plan,
     copy_of: &BTreeMap<Expr, BufferId>,
     shape: &NestShape,
-) -> Vec<(BufferId, u32)> {
+) -> Vec<Candidate> {
     let (pipeline, vectors) = (&plan.pipeline, vectors(shape));
     let mut looked_up: BTreeMap<BufferId, u64> = BTreeMap::new();
     for (&expr, &id) in copy_of {
@@ -43,46 +64,90 @@ pub(super) fn candidates(
         };
         *looked_up.entry(id).or_default() += lanes;
     }
-    let bytes = |id: BufferId| {
+    let whole = |id: BufferId| {
         let buffer = &plan.buffers[id];
-        let whole = matches!(buffer.layout, Layout::Replicated) && buffer.excerpt.is_none();
-        let words = buffer.words().saturating_add(2 * MARGIN);
-        whole.then(|| words.saturating_mul(ELEMENT_BYTES))
+        matches!(buffer.layout, Layout::Replicated) && buffer.excerpt.is_none()
     };
     let pays = |(id, lanes): (BufferId, u64)| {
-        let words = u64::from(plan.buffers[id].words());
-        (words <= lanes.saturating_mul(vectors).saturating_mul(WORTH)).then_some(id)
+        let words = plan.buffers[id].words();
+        let most = lanes.saturating_mul(vectors).saturating_mul(WORTH);
+        (whole(id) && u64::from(words) <= most).then_some((id, words))
     };
-    let ids: BTreeSet<BufferId> = looked_up.into_iter().filter_map(pays).collect();
-    let mut all: Vec<_> = ids.into_iter().filter_map(|id| Some((id, bytes(id)?))).collect();
-    all.sort_by_key(|&(id, bytes)| (bytes, id));
+    let mut all: Vec<Candidate> = looked_up
+        .into_iter()
+        .filter_map(pays)
+        .map(|(id, words)| Candidate { id, words, planes: planes(plan, copy_of, shape, id) })
+        .collect();
+    all.sort_by_key(|candidate| (candidate.words, candidate.id));
     all
 }
 
-/// Of these, the first ones, which come before windows.
-pub(super) fn reserved<'a>(machine: &Machine, all: &'a [(BufferId, u32)]) -> &'a [(BufferId, u32)] {
-    let room = window_bytes(machine) / RESERVED;
+/// Of the room for windows, the part that tables take before windows are laid out: those of the first
+/// candidates whole, and one plane of each other that can be there plane by plane.
+pub(super) fn reserved(machine: &Machine, all: &[Candidate]) -> u32 {
+    let most = window_bytes(machine) / RESERVED;
     let mut taken = 0u32;
-    let fits = |(_, bytes): &&(BufferId, u32)| {
-        taken = taken.saturating_add(*bytes);
-        taken <= room
+    let mut take = |words: u32| {
+        let more = taken.saturating_add(bytes(words));
+        if more <= most {
+            taken = more;
+        }
+        more <= most
     };
-    &all[..all.iter().take_while(fits).count()]
+    let whole = all.iter().take_while(|candidate| take(candidate.words)).count();
+    for planes in all[whole..].iter().filter_map(|candidate| candidate.planes.as_ref()) {
+        take(planes.slice(1).words);
+    }
+    taken
 }
 
-/// Where tables begin, one before the other from the end of the room for windows on, and where the margin
-/// of the last one does. `None` where there is no room.
+/// The tables for which there is room behind `begin` bytes of windows: as many whole ones as there can be, the
+/// first of the candidates, then slices of others, of as many planes as fit.
 pub(super) fn lay_out(
     machine: &Machine,
-    tables: &[(BufferId, u32)],
-) -> Option<(BTreeMap<BufferId, u32>, u32)> {
+    all: &[Candidate],
+    begin: u32,
+) -> BTreeMap<BufferId, Table> {
     let mut end = window_bytes(machine);
-    let mut bases = BTreeMap::new();
-    for &(id, bytes) in tables {
-        end = end.checked_sub(bytes.checked_next_multiple_of(ATOM_BYTES)?)?;
-        bases.insert(id, end + MARGIN * ELEMENT_BYTES);
+    let mut tables = BTreeMap::new();
+    let mut fits = |words: u32| {
+        let base = end.checked_sub(bytes(words)).filter(|&base| begin <= base)?;
+        end = base;
+        Some(base + MARGIN * ELEMENT_BYTES)
+    };
+    let mut others = all.iter();
+    let mut next = others.next();
+    while let Some(candidate) = next
+        && let Some(base) = fits(candidate.words)
+    {
+        tables.insert(candidate.id, Table { base, words: candidate.words, slice: None });
+        next = others.next();
     }
-    Some((bases, end))
+    // Loops are cut in one way for all tables.
+    let mut cut: Option<(usize, u32)> = None;
+    for candidate in next.into_iter().chain(others) {
+        let Some(planes) = &candidate.planes else { continue };
+        let counts = match cut {
+            Some((dim, count)) if dim == planes.dim => vec![count],
+            Some(_) => continue,
+            None => planes.counts(),
+        };
+        let slice = counts.into_iter().find_map(|count| {
+            let slice = planes.slice(count);
+            Some((fits(slice.words)?, slice))
+        });
+        if let Some((base, slice)) = slice {
+            cut = Some((slice.dim, slice.planes));
+            tables.insert(candidate.id, Table { base, words: slice.words, slice: Some(slice) });
+        }
+    }
+    tables
+}
+
+/// Bytes of a table with its margins.
+fn bytes(words: u32) -> u32 {
+    let all = words.saturating_add(2 * MARGIN).saturating_mul(ELEMENT_BYTES);
+    all.checked_next_multiple_of(ATOM_BYTES).unwrap_or(u32::MAX)
 }
 
 /// Vectors that an engine computes at most, those of each point of a reduction domain.

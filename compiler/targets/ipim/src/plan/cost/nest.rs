@@ -111,10 +111,13 @@ impl Estimate<'_> {
         let filling = fills.cycles() + if blocks > 1 { t.jump } else { 0 };
         let around = tiles.saturating_mul(2 * t.jump);
         let compute = rows.saturating_mul(row);
+        let (tables, slices) = self.tables_filled(nest);
+        // Slices are filled anew for some planes of each tile.
+        let cuts = nest.cut().map_or(0, |(_, planes)| tiles / u64::from(planes));
         Cost {
-            setup: (POSITION + offsets.min(free) + fills.setup) * t.constant
-                + self.tables_filled(nest),
-            windows: tiles.saturating_mul(blocks).saturating_mul(filling),
+            setup: (POSITION + offsets.min(free) + fills.setup) * t.constant + tables,
+            windows: (tiles.saturating_mul(blocks).saturating_mul(filling))
+                .saturating_add(cuts.saturating_mul(slices + t.jump)),
             compute: tiles.saturating_mul(blocks).saturating_mul(compute).saturating_add(around),
             moves: 0,
             code: 2 * POSITION + body.instructions * repeat * uy + 2 * offsets + fills.code + 40,
@@ -134,15 +137,16 @@ impl Estimate<'_> {
         Cost { setup: sum.setup, windows: sum.windows, code: sum.code, ..Cost::default() }
     }
 
-    /// Cycles in which tables are brought to the scratchpads.
-    fn tables_filled(&self, nest: &Nest) -> u64 {
+    /// Cycles in which tables are brought to the scratchpads: once, and for each slice.
+    fn tables_filled(&self, nest: &Nest) -> (u64, u64) {
         let engines = nest.tiles.grid.engines;
-        let cycles = nest.tables.keys().map(|&id| {
-            let atoms = self.plan.buffers[id].words() / LANES as u32;
-            let each = u64::from(atoms.div_ceil(engines));
-            each * (self.times.address + 2).max(self.times.bank_step) + self.times.bank
-        });
-        cycles.sum()
+        let mut cycles = (0, 0);
+        for table in nest.tables.values() {
+            let each = u64::from((table.words / LANES as u32).div_ceil(engines));
+            let all = each * (self.times.address + 2).max(self.times.bank_step) + self.times.bank;
+            *(if table.slice.is_some() { &mut cycles.1 } else { &mut cycles.0 }) += all;
+        }
+        cycles
     }
 
     fn fill(&self, nest: &Nest, read: &Read) -> Cost {
