@@ -38,8 +38,13 @@ pub struct Unrolled {
 /// `limit` expressions, and which those are. The updates of a Func stay where the left side of one is neither
 /// every point nor those at one place nor a box of the domain's points, where one reads its Func elsewhere,
 /// where conditions of its domain are not constants (but for a box), and where something else is computed
-/// in its loops or made of them (`rfactor`). Other directives of updates have no loops left.
-pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolled>) {
+/// in its loops or made of them (`rfactor`), and of Funcs that `stays` is true of. Other directives of updates
+/// have no loops left.
+pub fn unroll_updates(
+    pipeline: &Pipeline,
+    limit: u64,
+    stays: &dyn Fn(Func) -> bool,
+) -> (Pipeline, Vec<Unrolled>) {
     let mut unroller = Unroller {
         pipeline: pipeline.clone(),
         simplifier: Simplifier::default(),
@@ -47,7 +52,7 @@ pub fn unroll_updates(pipeline: &Pipeline, limit: u64) -> (Pipeline, Vec<Unrolle
     };
     let mut done = Vec::new();
     for func in pipeline.funcs.keys() {
-        if !are_loops_named(pipeline, func) {
+        if !are_loops_named(pipeline, func) && !stays(func) {
             done.extend(unroller.func(func, limit));
         }
     }
@@ -472,7 +477,7 @@ mod tests {
     #[test]
     fn points_come_in_the_order_of_the_domain() {
         let (b, f) = sum(0);
-        let (p, done) = unroll_updates(&b.pipeline, 100);
+        let (p, done) = unroll_updates(&b.pipeline, 100, &|_| false);
         assert_eq!(done, [Unrolled { func: f, updates: 1, points: 3 }]);
         assert!(p.funcs[f].updates.is_empty());
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
@@ -496,7 +501,7 @@ mod tests {
     #[test]
     fn a_box_is_selected() {
         let (b, f) = box_of(|_, r| r);
-        let (p, done) = unroll_updates(&b.pipeline, 100);
+        let (p, done) = unroll_updates(&b.pipeline, 100, &|_| false);
         assert_eq!(done, [Unrolled { func: f, updates: 1, points: 5 }]);
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
         assert!(matches!(p.exprs[value].kind, ExprKind::Select(..)));
@@ -507,7 +512,7 @@ mod tests {
             let one = b.int(1);
             b.add(r, one)
         });
-        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
+        assert!(unroll_updates(&b.pipeline, 100, &|_| false).1.is_empty());
     }
 
     #[test]
@@ -523,7 +528,7 @@ mod tests {
                 let own = b.call(f, &[x, below]);
                 b.update(f, &[x, y], &[own], None);
             }
-            let (p, done) = unroll_updates(&b.pipeline, 100);
+            let (p, done) = unroll_updates(&b.pipeline, 100, &|_| false);
             let value = p.funcs[f].pure.as_ref().unwrap().values[0];
             if is_scanned {
                 assert_eq!((done.len(), p.funcs[f].updates.len()), (0, 2));
@@ -542,7 +547,7 @@ mod tests {
         let (r, one) = (b.rvar(rdom, 0), b.int(1));
         let holds = b.compare(CompareOp::Ne, r, one);
         b.pipeline.rdoms[rdom].predicates.push(holds);
-        let (p, _) = unroll_updates(&b.pipeline, 100);
+        let (p, _) = unroll_updates(&b.pipeline, 100, &|_| false);
         let value = p.funcs[f].pure.as_ref().unwrap().values[0];
         assert_eq!(subtracted(&p, value), [-1, 0]);
     }
@@ -551,7 +556,7 @@ mod tests {
     fn what_depends_on_other_points_stays() {
         for (shift, limit) in [(1, 100), (0, 5)] {
             let (b, f) = sum(shift);
-            let (p, done) = unroll_updates(&b.pipeline, limit);
+            let (p, done) = unroll_updates(&b.pipeline, limit, &|_| false);
             assert_eq!((p.funcs[f].updates.len(), done.len()), (1, 0), "{shift}, {limit}");
         }
     }
@@ -562,7 +567,7 @@ mod tests {
         let kind = DirectiveKind::Rfactor(vec![("r$x".to_string(), "u".to_string())]);
         let directive = crate::Directive { kind, span: Default::default() };
         b.pipeline.funcs[f].updates[0].schedule.directives.push(directive);
-        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
+        assert!(unroll_updates(&b.pipeline, 100, &|_| false).1.is_empty());
     }
 
     #[test]
@@ -572,6 +577,6 @@ mod tests {
         let (x, one) = (b.dim(0), b.int(1));
         let holds = b.compare(CompareOp::Lt, x, one);
         b.pipeline.rdoms[rdom].predicates.push(holds);
-        assert!(unroll_updates(&b.pipeline, 100).1.is_empty());
+        assert!(unroll_updates(&b.pipeline, 100, &|_| false).1.is_empty());
     }
 }

@@ -7,14 +7,14 @@ use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
-use nbcc_stages::{ElementType, Freed, Pipeline, Unrolled};
+use nbcc_stages::{ElementType, Freed, Func, Pipeline, Unrolled};
 
 use crate::codes;
 use crate::configuration::Configuration;
 use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::{Found, budget};
-use crate::plan::{BANK_RESERVED, Finding, FindingKind, make_plan, remarks, schedule};
+use crate::plan::{BANK_RESERVED, Finding, FindingKind, is_by_line, make_plan, remarks, schedule};
 use crate::state::Compilation;
 
 /// Parameters take no more than a quarter of the reserved part of each bank.
@@ -68,11 +68,18 @@ pub fn check_schedule(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
 /// Expressions that the updates of a Func may come to that become part of its definition. Of more, what is
 /// loaded for one point and read again by the next ones does not stay in registers: sums of 5 x 5 elements
 /// take 0.4 of the cycles of a loop, of 7 x 7 with weights 1.2, of 9 x 9 1.1 (docs/performance-ipim.md).
-const UNROLLED_UPDATES: u64 = 300;
+pub const UNROLLED_UPDATES: u64 = 300;
 
 /// Unrolls updates over few points, if there is room for that.
 pub fn unroll_updates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    let (pipeline, unrolled) = nbcc_stages::unroll_updates(&state.pipeline, UNROLLED_UPDATES);
+    // What has no bounds is reported where they are needed.
+    let bounds = infer(&state.pipeline, &state.extents, &ParamValues::new()).ok();
+    let by_line = |func: Func| {
+        let region = bounds.as_ref().and_then(|bounds| bounds.region(func));
+        region.is_some_and(|region| is_by_line(&state.pipeline, region, &state.machine, func))
+    };
+    let (pipeline, unrolled) =
+        nbcc_stages::unroll_updates(&state.pipeline, UNROLLED_UPDATES, &by_line);
     let room = state.configuration.unroll_updates;
     let remark = |Unrolled { func, updates, points }: &Unrolled| {
         let data = &pipeline.funcs[*func];

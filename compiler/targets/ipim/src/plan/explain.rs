@@ -59,7 +59,16 @@ pub fn explain(
     };
     let decided =
         |kind: &_| matches!(kind, FindingKind::Scheduled { .. } | FindingKind::Compared { .. });
-    let decided: Vec<String> = told(decided).collect();
+    let rewritten = |kind: &FindingKind| {
+        matches!(kind, FindingKind::ReducedByLine { .. } | FindingKind::InChunks { .. })
+            || matches!(
+                kind,
+                FindingKind::ScannedByParts { .. } | FindingKind::ReducedByValue { .. }
+            )
+    };
+    let rewritten = plan.findings.iter().filter(|finding| rewritten(&finding.kind));
+    let rewritten = rewritten.map(|finding| finding.message().to_string());
+    let decided: Vec<String> = told(decided).chain(rewritten).collect();
     if !decided.is_empty() {
         let _ = writeln!(out, "\nwhat was decided, by estimated cycles\n");
     }

@@ -67,6 +67,18 @@ pub enum FindingKind {
         /// How many it has.
         values: usize,
     },
+    /// Windows are reduced line by line first.
+    ReducedByLine {
+        /// The dimension that lines follow each other along.
+        along: String,
+    },
+    /// The domain of an update goes in chunks, of which windows hold what tiles read.
+    InChunks {
+        /// Values of its last variable.
+        all: u32,
+        /// Those of a chunk.
+        length: u32,
+    },
     /// Other dimensions come first, and are distributed, than in the source.
     Reordered {
         /// The Func.
@@ -153,6 +165,16 @@ impl Finding {
                 .text(" values of ")
                 .value("Func", &self.about)
                 .text(" are reduced in parts, one by one"),
+            FindingKind::ReducedByLine { along } => Message::of("windows of ")
+                .value("Func", &self.about)
+                .text(" are reduced line by line, then along ")
+                .value("Along", along),
+            FindingKind::InChunks { all, length } => Message::of_value("Func", &self.about)
+                .text(" is updated in chunks of ")
+                .value("Length", length)
+                .text(" of the ")
+                .value("All", all)
+                .text(" values of its domain's last variable, for which windows have room"),
             FindingKind::Reordered { along, .. } => Message::of_value("Func", &self.about)
                 .text(" is distributed along ")
                 .value("Along", along.join(" and ")),
@@ -191,6 +213,8 @@ impl Finding {
             FindingKind::NotDistributed { .. } => ("distribute", "NotDistributed", Missed),
             FindingKind::ScannedByParts { .. } => ("distribute", "ScannedByParts", Analysis),
             FindingKind::ReducedByValue { .. } => ("distribute", "ReducedByValue", Analysis),
+            FindingKind::ReducedByLine { .. } => ("distribute", "ReducedByLine", Analysis),
+            FindingKind::InChunks { .. } => ("distribute", "InChunks", Analysis),
             FindingKind::Reordered { .. } => ("distribute", "Reordered", Analysis),
             FindingKind::TileRounded { .. } => ("distribute", "TileRounded", Missed),
             FindingKind::NotAllStaged => ("distribute", "NotAllStaged", Missed),

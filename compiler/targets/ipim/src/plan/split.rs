@@ -148,7 +148,11 @@ pub(super) fn unchanged(pipeline: &mut Pipeline, update: &Update, func: Func) ->
 }
 
 /// An update with calls of one Func made calls of another.
-fn calling(pipeline: &mut Pipeline, update: &Update, (from, to): (Func, Func)) -> Update {
+pub(super) fn calling(
+    pipeline: &mut Pipeline,
+    update: &Update,
+    (from, to): (Func, Func),
+) -> Update {
     let roots: Vec<Expr> = update.args.iter().chain(&update.values).copied().collect();
     let new = pipeline.rewritten(roots, |_, _, kind, _| match kind {
         ExprKind::Call(func, value, args) if func == from => ExprKind::Call(to, value, args),

@@ -12,6 +12,7 @@ use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Region};
 use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Access, Source, varies_along_x};
+use super::chunks::{divisible, in_chunks, lengths};
 use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
@@ -22,6 +23,7 @@ use super::planes::Chosen;
 use super::planner::{Failure, Limits, NestShape, PlanError, Planner, Ways};
 use super::prepared::{Prepared, reductions};
 use super::scans::by_parts;
+use super::separate::by_line;
 use super::split::split;
 use super::tuples::by_value;
 use super::windows::parts_in_scratchpad;
@@ -34,8 +36,9 @@ use super::{
 pub const BANK_RESERVED: u32 = 1 << 16;
 
 /// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined: with
-/// dimensions in the source's order, or in that which distributes more, also with updates that have
-/// nothing in common apart from each other, whichever is the cheapest by the estimate.
+/// dimensions in the source's order, or in that which distributes more, with windows whole or line by line,
+/// also with updates that have nothing in common apart from each other, and in chunks where windows have no
+/// room for domains, whichever is the cheapest by the estimate.
 ///
 /// # Errors
 /// What exceeds the machine's memory.
@@ -46,28 +49,47 @@ pub fn make_plan(
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let mut best = distributed(&pipeline, extents, &bounds, machine);
-    let mut try_other = |other: &Pipeline, bounds: &Bounds, findings: Vec<Finding>| {
-        let mut other = distributed(other, extents, bounds, machine);
-        if cycles(&best, machine) <= cycles(&other, machine) {
-            return;
-        }
-        if let Ok(plan) = &mut other {
-            // Whoever chooses tiles knows the Funcs of the source.
-            plan.founders.retain(|func| pipeline.funcs.is_valid(*func));
-            plan.findings.splice(..0, findings);
-        }
-        best = other;
-    };
+    let mut last = by_line(&pipeline, &bounds, machine);
+    let lines = last.as_ref().map(|(all, whole, _)| distributed(all, extents, whole, machine));
+    match lines.filter(|lines| cycles(lines, machine) < cycles(&best, machine)) {
+        Some(lines) => best = lines,
+        None => last = None,
+    }
+    let mut of_best = last.clone();
     let rewrites = [by_parts, by_value, split];
-    let mut last: Option<(Pipeline, Bounds, Vec<Finding>)> = None;
     for rewrite in rewrites {
         let (so_far, bounds_so_far) =
             last.as_ref().map_or((&pipeline, &bounds), |(pipeline, bounds, _)| (pipeline, bounds));
         let Some((other, bounds, findings)) = rewrite(so_far, bounds_so_far) else { continue };
         let before = last.take().map_or(vec![], |(.., findings)| findings);
         let findings: Vec<Finding> = before.into_iter().chain(findings).collect();
-        try_other(&other, &bounds, findings.clone());
+        let plan = distributed(&other, extents, &bounds, machine);
         last = Some((other, bounds, findings));
+        if cycles(&plan, machine) < cycles(&best, machine) {
+            best = plan;
+            of_best.clone_from(&last);
+        }
+    }
+    let (all, whole) =
+        of_best.as_ref().map_or((&pipeline, &bounds), |(all, whole, _)| (all, whole));
+    let too_long = best.as_ref().map_or(vec![], |plan| divisible(plan, all));
+    let in_lengths = lengths(&too_long).into_iter().map(|length| {
+        let (all, whole, findings) = in_chunks(all, whole, &too_long, length);
+        (distributed(&all, extents, &whole, machine), findings)
+    });
+    // Times are estimates, and chunks more kernels.
+    let enough = cycles(&best, machine);
+    let mut chunked = vec![];
+    if let Some((other, findings)) = in_lengths.min_by_key(|(plan, _)| cycles(plan, machine))
+        && cycles(&other, machine) < enough - enough / 8
+    {
+        (best, chunked) = (other, findings);
+    }
+    if let Ok(plan) = &mut best {
+        // Whoever chooses tiles knows the Funcs of the source.
+        plan.founders.retain(|func| pipeline.funcs.is_valid(*func));
+        let rewritten = of_best.into_iter().flat_map(|(.., findings)| findings);
+        plan.findings.splice(..0, rewritten.chain(chunked));
     }
     best
 }
