@@ -8,6 +8,7 @@
 pub mod bounds;
 pub mod build;
 pub mod codes;
+mod coordinates;
 mod directive;
 mod entities;
 mod expr;
@@ -18,6 +19,7 @@ mod inline;
 pub mod lower;
 pub mod print;
 mod progression;
+mod quotient;
 pub mod scalar;
 mod simplify;
 mod types;
@@ -25,6 +27,7 @@ mod unroll;
 mod verify;
 mod walk;
 
+pub use coordinates::{Coordinates, integer_coordinates};
 pub use directive::{Directive, DirectiveArg, DirectiveInfo, DirectiveKind, ParamKind, Schedule};
 pub use entities::{Expr, Func, Input, Param, RDom};
 pub use expr::{BinaryOp, CompareOp, ExprData, ExprKind, Intrinsic, UnaryOp};
@@ -33,6 +36,7 @@ pub use graph::{Definition, FuncData, InputData, ParamData, Pipeline, RDomData, 
 pub use image::Image;
 pub use inline::{inline, inline_where, is_inlined};
 pub use progression::Progression;
+pub use quotient::Quotient;
 pub use simplify::{Simplifier, specialize};
 pub use types::{ElementType, Literal};
 pub use unroll::{Unrolled, are_loops_named, unroll_updates};

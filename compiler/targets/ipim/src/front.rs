@@ -7,7 +7,7 @@ use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind};
 use nbcc_stages::bounds::{Extents, ParamValues, infer};
-use nbcc_stages::{ElementType, Freed, Func, Pipeline, Unrolled};
+use nbcc_stages::{Coordinates, ElementType, Freed, Func, Pipeline, Unrolled};
 
 use crate::codes;
 use crate::configuration::Configuration;
@@ -140,6 +140,31 @@ pub fn free_variables(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(
         }
     };
     cx.remarks.extend(freed.iter().map(remark));
+    state.pipeline = pipeline;
+    Ok(())
+}
+
+/// Makes coordinates of integers that are made of floats.
+pub fn integer_coordinates(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
+    let Ok(bounds) = infer(&state.pipeline, &state.extents, &ParamValues::new()) else {
+        return Ok(());
+    };
+    let (pipeline, found) = nbcc_stages::integer_coordinates(&state.pipeline, &bounds);
+    let remark = |&Coordinates { func, count }: &Coordinates| {
+        let data = &pipeline.funcs[func];
+        Remark {
+            kind: RemarkKind::Passed,
+            pass: "integer-coordinates",
+            name: "Integers",
+            function: data.name.clone(),
+            span: Some(data.span),
+            message: Message::of_value("Coordinates", count).text(
+                " coordinates that are made of floats are quotients of integers at all points",
+            ),
+            terms: vec![],
+        }
+    };
+    cx.remarks.extend(found.iter().map(remark));
     state.pipeline = pipeline;
     Ok(())
 }

@@ -61,6 +61,13 @@ pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
         front::free_variables,
         &[EXTENTS],
     ),
+    optional(
+        "integer-coordinates",
+        "make coordinates of integers that are made of floats",
+        OptLevel::O1,
+        front::integer_coordinates,
+        &[EXTENTS],
+    ),
     pass("defaults", "give a schedule to what has none", front::defaults, &[EXTENTS], &[]),
     optional(
         "compare-schedules",
