@@ -8,16 +8,16 @@ use std::rc::Rc;
 use nbcc_ir::{BinaryOp, Builder, ConvertOp, Effect, IntCond, Mem, Op, Scalar, Type, Value};
 use nbcc_isa_ipim::LANES;
 use nbcc_isa_ipim::layout::Element;
-use nbcc_stages::bounds::{Affine, AffineVar};
+use nbcc_stages::bounds::{Affine, AffineVar, Interval};
 use nbcc_stages::lower::{Access, ExprLowering};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Param, RDom};
 
 use super::edges::inside;
 use super::loops::{Loops, Point, own_place};
-use super::math::{plus, ramp, times};
+use super::math::{less_mask, plus, ramp, times};
 use super::planes::{Scanned, with_lane};
 use crate::intrinsics::{PARAM, PGSM, RANGE, at_most, call};
-use crate::plan::{InnerIndex, TiledIndex};
+use crate::plan::{InnerIndex, Periodic, TiledIndex, varies_along};
 
 /// Lanes of a vector.
 const WIDTH: u8 = LANES as u8;
@@ -76,13 +76,23 @@ impl<'a> Body<'a> {
         counter: Value,
         group: i64,
     ) -> Value {
-        let mut sum = times(b, counter, index.own.step * group / index.period());
-        for (var, c) in &index.others {
+        let own = times(b, counter, index.own.step * group / index.period());
+        self.with_repeating(b, own, &index.others)
+    }
+
+    /// A sum to which repeating functions of variables are added.
+    fn with_repeating(
+        &self,
+        b: &mut Builder<'_>,
+        mut sum: Value,
+        others: &[(AffineVar, Periodic)],
+    ) -> Value {
+        for (var, of) in others {
             let value = match *var {
                 AffineVar::RVar(_, n) => self.rvars[n as usize],
                 AffineVar::Dim(n) => self.coordinate(b, n),
             };
-            let term = times(b, value, *c);
+            let term = repeating(b, value, of, self.loops.nest.interval(*var));
             sum = b.iadd(sum, term);
         }
         sum
@@ -125,10 +135,11 @@ impl<'a> Body<'a> {
             let index = plan.inner(read.source, dimension, arg);
             let interval = |var: AffineVar| nest.interval(var);
             inner.push(match index.and_then(|index| index.over(&interval)) {
-                Some(InnerIndex { of, limits }) => {
+                Some(InnerIndex { of, others, limits }) => {
                     // A window holds what its base selects, beyond limits too.
                     let base = windowed.then(|| &read.inner_base[k - 2]);
                     let plane = self.inner_subscript(b, &of, start, base);
+                    let plane = self.with_repeating(b, plane, &others);
                     let repeats = windowed && read.inner_limits[k - 2].is_some();
                     let held = buffer.region[k];
                     let limits = limits.filter(|_| !repeats).map(|of| of.held(held, start));
@@ -136,7 +147,11 @@ impl<'a> Body<'a> {
                 }
                 None => {
                     let index = lower.lower(b, arg, self);
-                    Plane::Lanes(within(b, index, start, buffer.region[k].extent()))
+                    let planes = within(b, index, start, buffer.region[k].extent());
+                    match varies_along(&plan.pipeline, &[arg], 0) {
+                        true => Plane::Lanes(planes),
+                        false => Plane::Same(b.value(Op::Extract(planes, 0))),
+                    }
                 }
             });
         }
@@ -428,6 +443,34 @@ pub(crate) fn param_value(b: &mut Builder<'_>, param: Param, ty: ElementType, la
     let number = i64::from(param.as_u32());
     let value = call(b, PARAM, Effect::Pure, vec![], vec![number, lanes.into()], Some(word));
     from_word(b, value.expect("parameters have a value"), ty)
+}
+
+/// A repeating function of a value that lies in an interval.
+fn repeating(b: &mut Builder<'_>, value: Value, of: &Periodic, within: Interval) -> Value {
+    let period = of.table.len() as i32;
+    if period == 1 {
+        let product = times(b, value, of.step);
+        return plus(b, product, of.table[0]);
+    }
+    let (mut sum, rest) = if 0 <= within.min && within.max < period && !b.keeps_identities() {
+        (b.i32(0), value)
+    } else {
+        let divisor = b.i32(period);
+        let quotient = b.binary(BinaryOp::DivEuclid, value, divisor);
+        let rest = b.binary(BinaryOp::ModEuclid, value, divisor);
+        (times(b, quotient, of.step), rest)
+    };
+    // Each place in the period adds what its function does beyond the place before.
+    for (place, pair) in of.table.windows(2).enumerate() {
+        if pair[0] != pair[1] {
+            let before = b.i32(place as i32);
+            let reached = less_mask(b, before, rest);
+            let more = b.i32((pair[1] - pair[0]) as i32);
+            let more = b.binary(BinaryOp::And, more, reached);
+            sum = b.iadd(sum, more);
+        }
+    }
+    plus(b, sum, of.table[0])
 }
 
 /// A subscript along an inner dimension.

@@ -5,7 +5,8 @@ use nbcc_stages::bounds::{Affine, AffineVar, IndexForm, Interval, MAX_COORDINATE
 use nbcc_stages::{Expr, Pipeline};
 
 use super::forms::Forms;
-use super::limits::{Limits, mirrored};
+use super::limits::{Limits, clamped, mirrored};
+use super::periodic::{Periodic, Separable, separable};
 use super::{Plan, Source, inner_index};
 
 /// An index along an inner dimension.
@@ -13,6 +14,8 @@ use super::{Plan, Source, inner_index};
 pub struct InnerIndex {
     /// A form of inner dimensions and variables of a reduction domain.
     pub of: Affine,
+    /// What is added to it: repeating functions of those, as in `c / 2`.
+    pub others: Vec<(AffineVar, Periodic)>,
     /// The limits that it is brought into.
     pub limits: Option<Limits>,
 }
@@ -20,19 +23,37 @@ pub struct InnerIndex {
 impl InnerIndex {
     /// Reads an index. `None` where it has another form.
     pub fn of(pipeline: &Pipeline, forms: &Forms, index: Expr) -> Option<InnerIndex> {
-        let plain = |form: &IndexForm| inner_index(form).cloned();
-        match &forms[index] {
-            Some(IndexForm::Clamp { of, low, high }) => {
-                Some(InnerIndex { of: plain(of)?, limits: Some(Limits::clamp(*low, *high)) })
-            }
-            Some(form) => Some(InnerIndex { of: plain(form)?, limits: None }),
-            None => {
-                let (coordinate, limits) = mirrored(pipeline, forms, index)?;
-                let mut of = plain(forms[coordinate].as_ref()?)?;
-                of.constant = of.constant.checked_add(limits.low)?;
-                Some(InnerIndex { of, limits: Some(limits) })
+        let plain = |form: &IndexForm, limits: Option<Limits>| {
+            Some(InnerIndex { of: inner_index(form)?.clone(), others: vec![], limits })
+        };
+        let known = match &forms[index] {
+            Some(IndexForm::Clamp { of, low, high }) => plain(of, Some(Limits::clamp(*low, *high))),
+            Some(form) => plain(form, None),
+            None => mirrored(pipeline, forms, index).and_then(|(coordinate, limits)| {
+                let mut read = plain(forms[coordinate].as_ref()?, Some(limits))?;
+                read.of.constant = read.of.constant.checked_add(limits.low)?;
+                Some(read)
+            }),
+        };
+        known.or_else(|| {
+            let (coordinate, added, limits) = clamped(pipeline, forms, index);
+            InnerIndex::of_sum(separable(pipeline, coordinate)?.plus(added), limits)
+        })
+    }
+
+    fn of_sum(sum: Separable, limits: Option<Limits>) -> Option<InnerIndex> {
+        let mut of = Affine::constant(sum.constant);
+        let mut others = Vec::new();
+        for (var, term) in sum.terms {
+            match (var, &term.table[..]) {
+                (AffineVar::Dim(0 | 1), _) => return None,
+                (_, [_]) => {
+                    of.terms.insert(var, term.step);
+                }
+                _ => others.push((var, term)),
             }
         }
+        Some(InnerIndex { of, others, limits })
     }
 
     /// The index, clamped to `0..extent` after all else.
@@ -46,7 +67,7 @@ impl InnerIndex {
             Some(of) if 0 <= of.low && of.high <= last => of,
             Some(_) => return None,
         };
-        Some(InnerIndex { of: self.of, limits: Some(limits) })
+        Some(InnerIndex { limits: Some(limits), ..self })
     }
 
     /// The index where its variables lie in intervals: limits that change nothing go away. `None`
@@ -72,7 +93,12 @@ impl InnerIndex {
     /// Least and greatest value before it is brought inside of limits.
     fn unlimited(&self, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
         let ends = |i: Interval| (i64::from(i.min), i64::from(i.max));
-        let (low, high) = self.of.range(|var| ends(interval(var)));
+        let mut range = self.of.range(|var| ends(interval(var)));
+        for (var, of) in &self.others {
+            let (least, greatest) = of.range(interval(*var));
+            range = (range.0 + i128::from(least), range.1 + i128::from(greatest));
+        }
+        let (low, high) = range;
         let within = |at: i128| at.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         (within(low), within(high))
     }
@@ -144,7 +170,8 @@ fn around(
     let mut reach = (i64::MAX, i64::MIN);
     for index in known {
         let of = index.of.combine(1, &base, -1).unwrap_or_default();
-        let range = InnerIndex { of, limits: None }.unlimited(interval);
+        let others = index.others.clone();
+        let range = InnerIndex { of, others, limits: None }.unlimited(interval);
         reach = (reach.0.min(range.0), reach.1.max(range.1));
     }
     (base, reach, known.iter().find_map(|index| index.limits))

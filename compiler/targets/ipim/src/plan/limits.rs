@@ -2,7 +2,7 @@
 //! Those that go around (`wrapped`) have no limits: what lies beyond an edge is what lies at the other
 //! one.
 
-use nbcc_stages::bounds::{Affine, Interval};
+use nbcc_stages::bounds::{Affine, Interval, MAX_COORDINATE};
 use nbcc_stages::{BinaryOp, Expr, ExprKind, Pipeline};
 
 use super::forms::Forms;
@@ -52,6 +52,36 @@ impl Limits {
             Beyond::Repeated => None,
             Beyond::Mirrored => Some([2 * self.low - 1, 2 * self.high + 1]),
             Beyond::MirroredInterior => Some([2 * self.low, 2 * self.high]),
+        }
+    }
+}
+
+/// Reads an index that is brought into constant limits by `min` and `max`: what is brought there once a
+/// constant is added, that constant, and the limits, if there are any.
+pub fn clamped(pipeline: &Pipeline, forms: &Forms, index: Expr) -> (Expr, i64, Option<Limits>) {
+    let (mut of, mut added, mut low, mut high) = (index, 0i64, i64::MIN, i64::MAX);
+    loop {
+        let split = |op: BinaryOp| {
+            let (inner, number) = with_constant(pipeline, forms, of, op)?;
+            (number.abs() <= MAX_COORDINATE.into()).then_some((inner, number))
+        };
+        let limit = |op: BinaryOp| split(op).map(|(inner, number)| (inner, number + added));
+        // Outer limits count where inner ones lie beyond them.
+        if let Some((inner, limit)) = limit(BinaryOp::Min).filter(|(_, limit)| *limit >= low) {
+            (of, high) = (inner, high.min(limit));
+        } else if let Some((inner, limit)) =
+            limit(BinaryOp::Max).filter(|(_, limit)| *limit <= high)
+        {
+            (of, low) = (inner, low.max(limit));
+        } else if let Some((inner, number)) = split(BinaryOp::Add) {
+            (of, added) = (inner, added + number);
+        } else if let Some((a, b)) = operands(pipeline, of, BinaryOp::Sub)
+            && let Some(number) = constant(forms, b)
+        {
+            (of, added) = (a, added - number);
+        } else {
+            let limited = (low, high) != (i64::MIN, i64::MAX);
+            return (of, added, limited.then(|| Limits::clamp(low, high)));
         }
     }
 }

@@ -82,6 +82,7 @@ use moved::Held;
 use order::by_dimension;
 pub use order::{NOWHERE, Order};
 pub use patch::Patch;
+pub use periodic::Periodic;
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use recurrence::{Recurrence, recurrence};

@@ -165,9 +165,28 @@ fn is_of_lines(pipeline: &Pipeline, func: Func) -> bool {
         && all.any(|access| access.args.len() > 1 && along(pipeline, &access, 0).is_some())
 }
 
+/// The order that distributes the largest dimension of a Func along which it reads an image whose place along
+/// another one data decides on, as `in(x, rows(y))`: lines along that one are whole in a bank then.
+fn across_data(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
+    let region = bounds.region(func)?;
+    let is_data = |&arg: &Expr| {
+        let all = Walker::once(pipeline, [arg]);
+        all.iter()
+            .any(|&e| matches!(pipeline.exprs[e].kind, ExprKind::Load(..) | ExprKind::Call(..)))
+    };
+    let reads = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
+    let reads: Vec<Access> = reads.filter(|access| access.args.iter().any(is_data)).collect();
+    let free = free(pipeline, func);
+    let runs =
+        |&d: &usize| free[d] && reads.iter().all(|access| along(pipeline, access, d).is_some());
+    let dims = (0..free.len()).filter(|_| free.len() > 1 && !reads.is_empty());
+    let first = dims.filter(runs).max_by_key(|&d| (region[d].extent(), std::cmp::Reverse(d)))?;
+    Some(with_first(&[first], free.len()))
+}
+
 /// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
 /// reads them, also where all others have their largest dimensions first, or where the lines are whole that
-/// a Func of lines reads; each with whether any Func has to be in another order than the source's. None
+/// a Func of lines reads or data picks from; each with whether any Func has to be in another order than the source's. None
 /// where that serves.
 pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
@@ -179,7 +198,8 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
         let order = constrained(pipeline, bounds, func);
         constrained_ones.extend(order.clone().map(|order| (source, order)));
         let of_lines = || is_of_lines(pipeline, func).then(|| with_first(&[0], 1));
-        lines.extend(of_lines().map(|order| (source, order)));
+        let of_lines = of_lines().or_else(|| across_data(pipeline, bounds, func));
+        lines.extend(of_lines.map(|order| (source, order)));
         let order = order.or_else(|| largest(pipeline, bounds, func));
         largest_first.extend(order.map(|order| (source, order)));
     }

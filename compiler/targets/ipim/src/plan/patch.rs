@@ -307,7 +307,7 @@ impl Planner<'_> {
         let inner = access.args.iter().skip(2);
         let inner = inner.map(|&arg| {
             let of = plan.forms[arg].as_ref().and_then(inner_index).cloned()?;
-            Some(InnerIndex { of, limits: None })
+            Some(InnerIndex { of, others: vec![], limits: None })
         });
         let index = [TiledIndex::one_to_one(), TiledIndex::one_to_one()];
         let tiled =

@@ -1,8 +1,10 @@
-//! Indices along one dimension that repeat: `f(x + p) = f(x) + s` for a small period `p`, as
-//! `x / 2 - 1 + 2 * (x % 2)` does with period 2 and step 1. An affine form has period 1.
+//! Indices that repeat: `f(x + p) = f(x) + s` for a small period `p`, as `x / 2 - 1 + 2 * (x % 2)` does with
+//! period 2 and step 1. An affine form has period 1. Sums of such functions of several variables, as
+//! `2 * x + c % 2`, keep them apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nbcc_stages::bounds::{AffineVar, Interval};
 use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Literal, Pipeline, UnaryOp};
 use num_integer::lcm;
 
@@ -27,8 +29,24 @@ impl Periodic {
         self.step * x.div_euclid(period) + self.table[x.rem_euclid(period) as usize]
     }
 
-    fn constant(&self) -> Option<i64> {
-        (self.step == 0 && self.table.len() == 1).then(|| self.table[0])
+    /// Least and greatest value over an interval: they are within a period of its ends.
+    pub fn range(&self, Interval { min, max }: Interval) -> (i64, i64) {
+        let (min, max, last) = (i64::from(min), i64::from(max), self.table.len() as i64 - 1);
+        let begin = min..=(min + last).min(max);
+        let end = (max - last).max(min)..=max;
+        let values = || begin.clone().chain(end.clone()).map(|x| self.at(x));
+        (values().min().unwrap_or(0), values().max().unwrap_or(0))
+    }
+
+    /// The same with the shortest period.
+    fn shortened(self) -> Periodic {
+        let all = self.table.len() as i64;
+        let repeats = |&p: &i64| {
+            let step = self.at(p) - self.at(0);
+            all % p == 0 && (0..all).all(|x| self.at(x + p) - self.at(x) == step)
+        };
+        let p = (1..all).find(repeats).unwrap_or(all);
+        Periodic { step: self.at(p) - self.at(0), table: self.table[..p as usize].to_vec() }
     }
 
     /// The same beyond the values that coordinates have.
@@ -63,8 +81,92 @@ impl Periodic {
     }
 }
 
-/// Finds out whether an index is a repeating function of dimension `k` alone.
-pub fn periodic(pipeline: &Pipeline, index: Expr, k: u32) -> Option<Periodic> {
+/// A sum of a constant and of repeating functions of a variable each, none of them a constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Separable {
+    /// The constant.
+    pub constant: i64,
+    /// The functions, each 0 at 0.
+    pub terms: BTreeMap<AffineVar, Periodic>,
+}
+
+impl Separable {
+    fn new(
+        constant: i128,
+        terms: impl IntoIterator<Item = (AffineVar, Periodic)>,
+    ) -> Option<Separable> {
+        let mut sum = Separable { constant: 0, terms: BTreeMap::new() };
+        let mut all = constant;
+        for (var, term) in terms {
+            let first = i128::from(term.table[0]);
+            all += first;
+            let term = Periodic::tabulate(term.table.len() as i64, |x| term.wide(x) - first)?;
+            if term.step != 0 || term.table.iter().any(|&value| value != 0) {
+                sum.terms.insert(var, term.shortened());
+            }
+        }
+        sum.constant = i32::try_from(all).ok()?.into();
+        Some(sum)
+    }
+
+    fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The sum with a constant added.
+    pub fn plus(mut self, constant: i64) -> Separable {
+        self.constant += constant;
+        self
+    }
+
+    /// `self * a + other * b`.
+    fn combine(&self, a: i64, other: &Separable, b: i64) -> Option<Separable> {
+        let scaled = |of: &Separable, by: i64| -> Option<BTreeMap<AffineVar, Periodic>> {
+            let scaled = |(&var, term): (&AffineVar, &Periodic)| {
+                Some((var, term.combine(term, |value, _| value * i128::from(by))?))
+            };
+            of.terms.iter().map(scaled).collect()
+        };
+        let mut terms = scaled(self, a)?;
+        for (var, term) in scaled(other, b)? {
+            let sum = match terms.remove(&var) {
+                Some(known) => known.combine(&term, |x, y| x + y)?,
+                None => term,
+            };
+            terms.insert(var, sum);
+        }
+        let constants =
+            [(self, a), (other, b)].map(|(of, by)| i128::from(of.constant) * i128::from(by));
+        Separable::new(constants.into_iter().sum(), terms)
+    }
+
+    /// Quotient, or remainder, of a division by `m`: multiples of `m` are outside of it, and what is left
+    /// depends on one variable at most.
+    fn divided(&self, m: i64, remainder: bool) -> Option<Separable> {
+        let is_multiple =
+            |term: &Periodic| term.step % m == 0 && term.table.iter().all(|value| value % m == 0);
+        let (whole, rest): (Vec<_>, Vec<_>) =
+            self.terms.clone().into_iter().partition(|(_, term)| is_multiple(term));
+        let op = if remainder { i128::rem_euclid } else { i128::div_euclid };
+        let (constant, rest) = match &rest[..] {
+            [] => (op(self.constant.into(), m.into()), None),
+            [(var, term)] => {
+                let by = i128::from(self.constant);
+                let sum = Periodic::tabulate(term.table.len() as i64, |x| term.wide(x) + by)?;
+                (0, Some((*var, sum.divide(m, op)?)))
+            }
+            _ => return None,
+        };
+        let whole = whole.into_iter().filter(|_| !remainder).map(|(var, term)| {
+            Some((var, term.combine(&term, |value, _| value.div_euclid(m.into()))?))
+        });
+        let whole: Option<Vec<_>> = whole.collect();
+        Separable::new(constant, whole?.into_iter().chain(rest))
+    }
+}
+
+/// Reads an index as a sum of repeating functions of loop counters.
+pub fn separable(pipeline: &Pipeline, index: Expr) -> Option<Separable> {
     let mut reachable = BTreeSet::new();
     let mut stack = vec![index];
     while let Some(expr) = stack.pop() {
@@ -79,9 +181,9 @@ pub fn periodic(pipeline: &Pipeline, index: Expr, k: u32) -> Option<Periodic> {
             return None;
         }
     }
-    let mut found: BTreeMap<Expr, Periodic> = BTreeMap::new();
+    let mut found: BTreeMap<Expr, Separable> = BTreeMap::new();
     for expr in reachable {
-        let value = one(pipeline, &found, expr, k)?;
+        let value = one(pipeline, &found, expr)?;
         found.insert(expr, value);
     }
     found.remove(&index)
@@ -92,39 +194,32 @@ fn is_read(kind: &ExprKind) -> bool {
     matches!(kind, ExprKind::Load(..) | ExprKind::Call(..) | ExprKind::Intrinsic(..))
 }
 
-fn one(
-    pipeline: &Pipeline,
-    found: &BTreeMap<Expr, Periodic>,
-    expr: Expr,
-    k: u32,
-) -> Option<Periodic> {
+fn one(pipeline: &Pipeline, found: &BTreeMap<Expr, Separable>, expr: Expr) -> Option<Separable> {
     let data = &pipeline.exprs[expr];
     if data.ty != ElementType::I32 {
         return None;
     }
+    let variable =
+        |var: AffineVar| Separable::new(0, [(var, Periodic { step: 1, table: vec![0] })]);
     match &data.kind {
-        ExprKind::Literal(Literal::Int(value)) => Periodic::tabulate(1, |_| i128::from(*value)),
-        ExprKind::Dim(n) if *n == k => Some(Periodic { step: 1, table: vec![0] }),
-        ExprKind::Unary(UnaryOp::Neg, a) => found[a].combine(&found[a], |a, _| -a),
+        ExprKind::Literal(Literal::Int(value)) => Separable::new(i128::from(*value), []),
+        ExprKind::Dim(n) => variable(AffineVar::Dim(*n)),
+        ExprKind::RVar(rdom, n) => variable(AffineVar::RVar(*rdom, *n)),
+        ExprKind::Unary(UnaryOp::Neg, a) => found[a].combine(-1, &found[a], 0),
         ExprKind::Binary(op, a, b) => {
             let (a, b) = (&found[a], &found[b]);
-            match (op, b.constant()) {
-                (BinaryOp::Add, _) => a.combine(b, |a, b| a + b),
-                (BinaryOp::Sub, _) => a.combine(b, |a, b| a - b),
-                (BinaryOp::Mul, Some(_)) => a.combine(b, |a, b| a * b),
-                (BinaryOp::Mul, None) => {
-                    let c = i128::from(a.constant()?);
-                    b.combine(b, |b, _| b * c)
+            match (op, a.as_constant(), b.as_constant()) {
+                (BinaryOp::Add, ..) => a.combine(1, b, 1),
+                (BinaryOp::Sub, ..) => a.combine(1, b, -1),
+                (BinaryOp::Mul, _, Some(by)) => a.combine(by, a, 0),
+                (BinaryOp::Mul, Some(by), None) => b.combine(by, b, 0),
+                (BinaryOp::Div, _, Some(m)) if m > 0 => a.divided(m, false),
+                (BinaryOp::Mod, _, Some(m)) if m > 0 => a.divided(m, true),
+                (BinaryOp::And, _, Some(m)) if m > 0 && (m + 1).count_ones() == 1 => {
+                    a.divided(m + 1, true)
                 }
-                (BinaryOp::Div, Some(m)) if m > 0 => a.divide(m, i128::div_euclid),
-                (BinaryOp::Mod, Some(m)) if m > 0 => a.divide(m, i128::rem_euclid),
-                (BinaryOp::And, Some(m)) if m > 0 && (m + 1).count_ones() == 1 => {
-                    a.divide(m + 1, i128::rem_euclid)
-                }
-                (BinaryOp::Shr, Some(n)) if (0..5).contains(&n) => {
-                    a.divide(1 << n, i128::div_euclid)
-                }
-                (BinaryOp::Shl, Some(n)) if (0..5).contains(&n) => a.combine(b, |a, _| a << n),
+                (BinaryOp::Shr, _, Some(n)) if (0..5).contains(&n) => a.divided(1 << n, false),
+                (BinaryOp::Shl, _, Some(n)) if (0..5).contains(&n) => a.combine(1 << n, a, 0),
                 _ => None,
             }
         }
@@ -135,7 +230,9 @@ fn one(
 #[cfg(test)]
 mod tests {
     use nbcc_base::Span;
+    use nbcc_stages::build::Build;
 
+    use super::super::evaluate::Coordinate;
     use super::*;
 
     #[test]
@@ -154,12 +251,12 @@ mod tests {
             (sum, (|x: i64| x.div_euclid(2) - 3 * x.rem_euclid(2)) as fn(i64) -> i64),
             (third, |x: i64| (x.div_euclid(2) - 3 * x.rem_euclid(2)).div_euclid(3)),
         ] {
-            let found = periodic(&p, expr, 0).expect("it repeats");
+            let found = separable(&p, expr).expect("it repeats");
+            let along = &found.terms[&AffineVar::Dim(0)];
             for x in -40..40 {
-                assert_eq!(found.at(x), f(x), "{x}");
+                assert_eq!(found.constant + along.at(x), f(x), "{x}");
             }
         }
-        assert_eq!(periodic(&p, sum, 1), None);
     }
 
     /// What wraps around repeats otherwise than it says.
@@ -172,8 +269,70 @@ mod tests {
         let product = make(ExprKind::Binary(BinaryOp::Mul, x, large));
         let square = make(ExprKind::Binary(BinaryOp::Mul, product, large));
         let cube = make(ExprKind::Binary(BinaryOp::Mul, square, large));
-        assert!(periodic(&p, product, 0).is_some());
-        assert_eq!(periodic(&p, square, 0), None);
-        assert_eq!(periodic(&p, cube, 0), None);
+        assert!(separable(&p, product).is_some());
+        assert_eq!(separable(&p, square), None);
+        assert_eq!(separable(&p, cube), None);
+    }
+
+    /// A random sum of quotients and remainders of three variables.
+    fn random(build: &mut Build, seed: &mut u32, depth: u32) -> Expr {
+        let mut next = |n: u32| {
+            *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (*seed >> 16) % n
+        };
+        let (choice, number) = (next(8), next(7) as i32 - 2);
+        if depth == 0 || choice == 7 {
+            return if number < 1 { build.int(number) } else { build.dim(number as u32 % 3) };
+        }
+        let a = random(build, seed, depth - 1);
+        let b = match choice {
+            0 | 1 => random(build, seed, depth - 1),
+            _ => build.int(number),
+        };
+        use BinaryOp::{Add, And, Div, Mod, Mul, Sub};
+        build.binary([Add, Sub, Mul, Div, Mod, Mul, And][choice as usize], a, b)
+    }
+
+    #[test]
+    fn sums_are_what_they_are_of() {
+        let (mut seed, mut found) = (1, 0);
+        for case in 0..4000 {
+            let mut build = Build::new();
+            let index = random(&mut build, &mut seed, 4);
+            let Some(sum) = separable(&build.pipeline, index) else { continue };
+            found += usize::from(sum.terms.len() > 1);
+            let coordinate = Coordinate::new(&build.pipeline, index).expect("it is decided");
+            for at in [[0, 0, 0], [1, 5, 7], [-3, 2, 11], [16, -9, 4], [100, 31, -57]] {
+                let value = |var: AffineVar| match var {
+                    AffineVar::Dim(n) => at[n as usize],
+                    AffineVar::RVar(..) => panic!("there is no domain"),
+                };
+                let mut expected = vec![];
+                let one = |var: AffineVar| Interval::new(value(var), value(var));
+                coordinate.each(one, |run| expected.extend(run.values()));
+                let terms = sum.terms.iter().map(|(&var, term)| {
+                    let at = value(var);
+                    assert_eq!(term.range(Interval::new(at, at)).0, term.at(at.into()));
+                    term.at(at.into())
+                });
+                assert_eq!(vec![sum.constant + terms.sum::<i64>()], expected, "case {case}");
+            }
+        }
+        assert!(found > 200, "{found} are sums");
+    }
+
+    #[test]
+    fn ranges_are_those_of_all_points() {
+        for step in -3..=3 {
+            for table in [vec![0, 3, -1, 2], vec![0, 1], vec![0, 0, 0, 5, 1]] {
+                let of = Periodic { step, table };
+                for (min, max) in [(0, 0), (-3, 2), (1, 17), (5, 40)] {
+                    let values = || (min..=max).map(|x| of.at(x));
+                    let expected = (values().min().unwrap(), values().max().unwrap());
+                    let found = of.range(Interval::new(min as i32, max as i32));
+                    assert_eq!(found, expected, "{of:?} from {min} to {max}");
+                }
+            }
+        }
     }
 }

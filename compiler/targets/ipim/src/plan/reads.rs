@@ -11,9 +11,9 @@ use nbcc_stages::{Expr, Pipeline};
 
 use super::border::Border;
 use super::forms::Forms;
-use super::limits::{Around, Limits, mirrored, wrapped};
+use super::limits::{Around, Limits, clamped, mirrored, wrapped};
 use super::order::{Order, placed};
-use super::periodic::{Periodic, periodic};
+use super::periodic::{Periodic, Separable, separable};
 use super::{BufferId, Source};
 
 /// A ratio in lowest terms: producer elements a consumer element. Its parts are asked for more often
@@ -117,15 +117,15 @@ const MAX_RATIO: i64 = 16;
 const MOST_ADDED: u64 = 1 << 28;
 
 /// An index along a tiled dimension: a repeating function of the consumer's own dimension, plus
-/// multiples of reduction variables and inner dimensions.
+/// such functions of reduction variables and inner dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiledIndex {
     /// Elements of the producer for one of the consumer.
     pub ratio: Ratio,
     /// The function of the consumer's dimension.
     pub own: Periodic,
-    /// Coefficients of reduction variables and inner dimensions.
-    pub others: Vec<(AffineVar, i64)>,
+    /// The functions of reduction variables and inner dimensions, multiples of most of them.
+    pub others: Vec<(AffineVar, Periodic)>,
     /// The limits that it is brought into.
     pub limits: Option<Limits>,
     /// The coordinates that it goes around, if it does.
@@ -142,23 +142,25 @@ impl TiledIndex {
     /// Reads an index along tiled dimension `k` of a stage whose own dimension `k` is tiled. `None`
     /// where it has another form.
     pub fn of(pipeline: &Pipeline, forms: &Forms, index: Expr, k: u32) -> Option<TiledIndex> {
-        match &forms[index] {
+        let of_form = || match &forms[index] {
             Some(IndexForm::Clamp { of, low, high }) => {
                 let inner = TiledIndex::of_form(of, k)?;
                 Some(TiledIndex { limits: Some(Limits::clamp(*low, *high)), ..inner })
             }
             Some(form) => TiledIndex::of_form(form, k),
-            None => match mirrored(pipeline, forms, index) {
-                Some((coordinate, limits)) => {
-                    let inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
-                    Some(TiledIndex { limits: Some(limits), ..inner.moved(limits.low) })
-                }
-                None => {
-                    let repeating = || TiledIndex::new(periodic(pipeline, index, k)?, vec![]);
-                    repeating().or_else(|| TiledIndex::around(pipeline, forms, index, k))
-                }
-            },
-        }
+            None => {
+                let (coordinate, limits) = mirrored(pipeline, forms, index)?;
+                let inner = TiledIndex::of_form(forms[coordinate].as_ref()?, k)?;
+                Some(TiledIndex { limits: Some(limits), ..inner.moved(limits.low) })
+            }
+        };
+        let repeating = || {
+            let (coordinate, added, limits) = clamped(pipeline, forms, index);
+            let inner = TiledIndex::of_sum(separable(pipeline, coordinate)?.plus(added), k)?;
+            Some(TiledIndex { limits, ..inner })
+        };
+        let around = || TiledIndex::around(pipeline, forms, index, k);
+        of_form().or_else(repeating).or_else(around)
     }
 
     /// Reads an index that goes around. Of the places that mean the same the nearest ones are taken.
@@ -182,7 +184,15 @@ impl TiledIndex {
         self
     }
 
-    fn new(own: Periodic, others: Vec<(AffineVar, i64)>) -> Option<TiledIndex> {
+    fn of_sum(mut sum: Separable, k: u32) -> Option<TiledIndex> {
+        let mut own = sum.terms.remove(&AffineVar::Dim(k))?;
+        own.table.iter_mut().for_each(|place| *place += sum.constant);
+        let is_tiled = |var: &AffineVar| matches!(var, AffineVar::Dim(0 | 1));
+        (!sum.terms.keys().any(is_tiled))
+            .then(|| TiledIndex::new(own, sum.terms.into_iter().collect()))?
+    }
+
+    fn new(own: Periodic, others: Vec<(AffineVar, Periodic)>) -> Option<TiledIndex> {
         let period = own.table.len() as i64;
         let fits = (1..=MAX_RATIO).contains(&own.step) && period <= MAX_RATIO;
         let ratio = Ratio::new(own.step.max(1), period);
@@ -204,7 +214,7 @@ impl TiledIndex {
             match var {
                 AffineVar::Dim(n) if n == k => {}
                 AffineVar::Dim(0 | 1) => return None,
-                _ if c % d == 0 => others.push((var, c / d)),
+                _ if c % d == 0 => others.push((var, Periodic { step: c / d, table: vec![0] })),
                 _ => return None,
             }
         }
@@ -219,10 +229,9 @@ impl TiledIndex {
 
     /// Least and greatest value of the sum of what else moves it.
     fn range_of_others(&self, interval: &dyn Fn(AffineVar) -> Interval) -> (i64, i64) {
-        self.others.iter().fold((0, 0), |(low, high), (var, c)| {
-            let interval = interval(*var);
-            let ends = [i64::from(interval.min) * c, i64::from(interval.max) * c];
-            (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
+        self.others.iter().fold((0, 0), |(low, high), (var, of)| {
+            let (least, greatest) = of.range(interval(*var));
+            (low + least, high + greatest)
         })
     }
 
