@@ -192,14 +192,7 @@ pub fn crowds(dfg: &Dfg, grid: &Grid, ii: i64, trees: &[Tree]) -> Vec<Crowd> {
         let waves = tree.seats.iter().map(|&(_, wave)| wave).max().unwrap_or(1);
         let seats = |wave| tree.seats.iter().filter(|seat| seat.1 == wave).count() as i64;
         let most = (1..=waves).map(seats).collect();
-        let mut edges: Vec<usize> = Vec::new();
-        for &e in &dfg.out[tree.value] {
-            let reader = |e: usize| (dfg.edges[e].to, dfg.edges[e].distance);
-            if dfg.edges[e].to != tree.value && !edges.iter().any(|&f| reader(f) == reader(e)) {
-                edges.push(e);
-            }
-        }
-        crowds.push(Crowd { edges, most });
+        crowds.push(Crowd { edges: distinct_readers(dfg, tree.value), most });
     }
     for op in 0..dfg.len() {
         // Those that do not stand around the reader wait on its PE, one a slot.
@@ -209,6 +202,71 @@ pub fn crowds(dfg: &Dfg, grid: &Grid, ii: i64, trees: &[Tree]) -> Vec<Crowd> {
         }
     }
     crowds
+}
+
+/// For how many an operation and its routes have room around them at an interval of 1, where all that it reads
+/// and all that reads it next stand on PEs of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings {
+    /// Readers and routes beside the operation.
+    pub seats: i64,
+    /// Those beside a route.
+    pub of_route: i64,
+    /// Those beside a route that stand beside no other, nor the operation.
+    pub of_new_route: i64,
+}
+
+impl Surroundings {
+    /// Those of an operation.
+    pub fn new(dfg: &Dfg, grid: &Grid, op: usize) -> Surroundings {
+        let around = reach(grid) as i64 - 1;
+        let is_reader = |other: usize| dfg.out[op].iter().any(|&e| dfg.edges[e].to == other);
+        let inputs = dfg.into[op].iter().map(|&e| dfg.edges[e].from).filter(|&i| !is_reader(i));
+        Surroundings {
+            seats: (around - distinct(inputs, op) as i64).max(0),
+            of_route: around - 1,
+            of_new_route: served(grid, 1).1 as i64 + 1,
+        }
+    }
+}
+
+/// At an interval of 1, which readers come later, because there are too many beside what they read. How much
+/// depends on the cycles of routes, which `random` decides.
+pub fn neighbours(dfg: &Dfg, grid: &Grid, random: &mut Random) -> Vec<Crowd> {
+    let mut crowds = Vec::new();
+    for op in 0..dfg.len() {
+        let edges = distinct_readers(dfg, op);
+        let around = Surroundings::new(dfg, grid, op);
+        let mut most = vec![around.seats];
+        if edges.len() as i64 <= around.seats {
+            continue;
+        }
+        // A route takes a seat and gives those of the next cycle.
+        while most.iter().sum::<i64>() < edges.len() as i64 && around.of_new_route > 1 {
+            let start = random.below(most.len());
+            let order = (0..most.len()).map(|i| (i + start) % most.len());
+            let from = order.into_iter().find(|&at| most[at] > 0).unwrap_or(0);
+            most[from] = (most[from] - 1).max(0);
+            match most.get_mut(from + 1) {
+                Some(seats) => *seats += around.of_new_route,
+                None => most.push(around.of_new_route),
+            }
+        }
+        crowds.push(Crowd { edges, most });
+    }
+    crowds
+}
+
+/// An edge for each other operation that reads a value, and each iteration in which it does.
+pub fn distinct_readers(dfg: &Dfg, value: usize) -> Vec<usize> {
+    let reader = |e: usize| (dfg.edges[e].to, dfg.edges[e].distance);
+    let mut edges: Vec<usize> = Vec::new();
+    for &e in &dfg.out[value] {
+        if dfg.edges[e].to != value && !edges.iter().any(|&f| reader(f) == reader(e)) {
+            edges.push(e);
+        }
+    }
+    edges
 }
 
 /// The cells on which the root, the routes and the readers of trees stand at these times.

@@ -8,6 +8,7 @@ pub mod broadcast;
 pub mod budget;
 pub mod colours;
 pub mod dfg;
+pub mod embed;
 pub mod ilp;
 pub mod lifetimes;
 pub mod mappers;
@@ -20,6 +21,8 @@ pub mod random;
 pub mod sat;
 pub mod schedule;
 pub mod search;
+pub mod strands;
+pub mod tries;
 pub mod windows;
 
 use std::time::Duration;

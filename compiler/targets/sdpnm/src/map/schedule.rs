@@ -21,6 +21,8 @@ pub struct Preferences {
     pub wait: i64,
     /// From how many such cycles an iteration on somebody looks.
     pub waits: i64,
+    /// Moves for each operation until slots and crowds have no more than they can.
+    pub moves: usize,
 }
 
 impl Preferences {
@@ -31,6 +33,7 @@ impl Preferences {
             weight: vec![LIFE as i64; dfg.len()],
             wait: 0,
             waits: 0,
+            moves: MOVES,
         }
     }
 }
@@ -67,7 +70,7 @@ pub fn schedule(
     let lifetimes = Lifetimes { dfg, ii, least: &least, weight: &preferences.weight, budget };
     let (time, _) = lifetimes.solve(random)?;
     let mut fit = Fit::new(dfg, grid, ii, &least, &preferences.weight, crowds, time);
-    if !fit.run(budget, random) {
+    if !fit.run(preferences.moves, budget, random) {
         return None;
     }
     if let Some(banks) = dfg.banks.as_ref().filter(|_| preferences.wait > 0) {
@@ -114,6 +117,9 @@ struct Fit<'a> {
     seen: Seen,
     place_of: Vec<usize>,
 }
+
+/// Moves for each operation where nobody says.
+const MOVES: usize = 400;
 
 /// Accesses as if of which many places are tried where there are fewer.
 const FEW: usize = 16;
@@ -223,10 +229,10 @@ impl<'a> Fit<'a> {
     }
 
     /// Whether all slots are within their limits, after moves where they or crowds were not.
-    fn run(&mut self, budget: &Budget, random: &mut Random) -> bool {
+    fn run(&mut self, moves: usize, budget: &Budget, random: &mut Random) -> bool {
         let n = self.dfg.len();
         let mut over = self.overuse() + self.crowding();
-        let rounds = 400 * n.min(500);
+        let rounds = moves * n.min(500);
         // Hot enough at first to move one operation for a life a few cycles longer; but what only a
         // crowd has to make room for is not worth a longer life elsewhere.
         let hottest = if self.overuse() > 0 { 100 } else { LIFE - 1 };

@@ -14,6 +14,7 @@ use super::problem::Problem;
 use super::random::Random;
 use super::sat;
 use super::schedule::{Preferences, least_routes_at_one, routes_at_one, schedule};
+use super::tries::Tries;
 use super::windows;
 
 /// Rounds where nobody asked for patience, and decisions of the SAT solver in the first of them.
@@ -32,6 +33,8 @@ const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 /// What a cycle of waiting for banks costs in the first rounds, beside lives of weight 16 a cycle; from
 /// how many such cycles an iteration on.
 const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
+/// Steps in which schedules at an interval of 1 are embedded in the first round.
+const TRY_STEPS: u64 = 15_000;
 /// Seats beyond those that the readers of a value need, in sixteenths of these, round by round.
 const SPARE: [usize; 4] = [0, 1, 2, 4];
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
@@ -70,6 +73,8 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     if ii == 1 && least_routes_at_one(dfg, &problem.budget).is_some_and(|least| least > free) {
         return Answer::Impossible;
     }
+    // What is counted depends on annealing alone.
+    let mut tries = (ii == 1 && !is_counted).then(|| Tries::new(dfg, grid, problem.budget));
     let mut preferences = Preferences::none(dfg);
     let rounds = problem.rounds.unwrap_or(ROUNDS);
     let mut missing = i64::MAX;
@@ -78,6 +83,14 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         let is_much = is_counted && round > 0 && problem.work.is_much();
         if is_enough || is_much || problem.budget.is_over() {
             break;
+        }
+        let steps = TRY_STEPS << (round / 2).min(6);
+        if let Some(placed) = tries.as_mut().and_then(|tries| tries.search(steps)) {
+            if problem.is_right(&placed) {
+                return Answer::Placed(placed);
+            }
+            // How far the other one was when it was stopped is another thing each time.
+            tries = None;
         }
         let mut random = Random::new(u64::from(round) << 32 | ii as u64);
         // Lives are longer for it: not where a mapping is hard to find.
