@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn sums_are_what_they_are_of() {
         let (mut seed, mut found) = (1, 0);
-        for case in 0..4000 {
+        for case in 0..12_000 {
             let mut build = Build::new();
             let index = random(&mut build, &mut seed, 4);
             let Some(sum) = separable(&build.pipeline, index) else { continue };
