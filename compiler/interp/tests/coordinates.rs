@@ -71,7 +71,7 @@ fn integers_are_those_of_floats() {
         assert_eq!(verify(&after), Ok(()));
         changed += done.iter().map(|of| of.count).sum::<usize>();
         let images = |pipeline: &Pipeline| {
-            run(pipeline, &Default::default(), &ParamValues::new(), &[region.clone()])
+            run(pipeline, &Default::default(), &ParamValues::new(), std::slice::from_ref(&region))
                 .expect("nothing traps")
         };
         assert_eq!(images(&b.pipeline), images(&after), "case {case}");

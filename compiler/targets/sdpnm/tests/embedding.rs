@@ -70,7 +70,7 @@ fn is_right(grid: &Grid, net: &Net, pes: &[usize]) -> bool {
         let alone = pes[..v].iter().all(|pe| *pe != pes[v]);
         alone && net.neighbours[v].iter().filter(|w| placed(w)).all(|&w| beside(v, w))
     }) && net.either.iter().all(|(v, others)| {
-        let known = placed(v) && others.iter().all(|other| placed(other));
+        let known = placed(v) && others.iter().all(&placed);
         !known || others.iter().any(|&other| beside(*v, other))
     })
 }
