@@ -10,7 +10,7 @@ use cranelift_entity::SecondaryMap;
 use nbcc_base::Span;
 
 use crate::bounds::{AffineVar, Bounds, Interval};
-use crate::scalar::{self, literal_word};
+use crate::evaluate::word_of;
 use crate::{
     BinaryOp, ElementType, Expr, ExprKind, Func, Literal, Pipeline, Quotient, Simplifier, Walker,
 };
@@ -190,34 +190,12 @@ fn tabulate(
     let mut words = vec![0; order.len()];
     let values = (interval.min..=interval.max).map(|at| {
         for (slot, &expr) in order.iter().enumerate() {
-            words[slot] = word(pipeline, &order, &words, expr, at as u32);
+            let of = |e: &Expr| words[order.binary_search(e).expect("operands come first")];
+            words[slot] = word_of(pipeline, expr, of, |_| at as u32);
         }
         i64::from(*words.last().expect("an expression consists of itself") as i32)
     });
     Some(values.collect())
-}
-
-/// The value of one of the expressions `order`, of which those before it are known, where the loop counter
-/// is `at`.
-fn word(pipeline: &Pipeline, order: &[Expr], words: &[u32], expr: Expr, at: u32) -> u32 {
-    let data = &pipeline.exprs[expr];
-    let of = |e: &Expr| words[order.binary_search(e).expect("operands come first")];
-    let ty = |e: &Expr| pipeline.ty(*e);
-    match &data.kind {
-        ExprKind::Literal(literal) => literal_word(data.ty, *literal),
-        ExprKind::Dim(_) | ExprKind::RVar(..) => at,
-        ExprKind::Unary(op, a) => scalar::unary(*op, data.ty, ty(a), of(a)),
-        ExprKind::Binary(op, a, b) => scalar::binary(*op, data.ty, ty(b), of(a), of(b)),
-        ExprKind::Compare(op, a, b) => u32::from(scalar::compare(*op, ty(a), of(a), of(b))),
-        ExprKind::Select(c, a, b) => of(if of(c) != 0 { a } else { b }),
-        ExprKind::Cast(a) => scalar::cast(data.ty, ty(a), of(a)),
-        ExprKind::Reinterpret(a) => scalar::normalize(data.ty, of(a)),
-        ExprKind::Intrinsic(op, args) => {
-            let [a, b] = [0, 1].map(|n| args.get(n).map_or(0.0, |e| f32::from_bits(of(e))));
-            scalar::intrinsic(*op, a, b).to_bits()
-        }
-        other => panic!("{other:?} is decided by more than a loop counter"),
-    }
 }
 
 /// Writes a quotient of a variable.

@@ -6,7 +6,7 @@
 mod runs;
 
 use nbcc_stages::bounds::{AffineVar, Interval};
-use nbcc_stages::{BinaryOp, Expr, ExprKind, Intrinsic, Pipeline, Walker, scalar};
+use nbcc_stages::{BinaryOp, Expr, ExprKind, Intrinsic, Pipeline, Walker, word_of};
 
 pub(super) use runs::Run;
 
@@ -95,28 +95,11 @@ impl<'a> Coordinate<'a> {
     }
 
     fn word(&self, expr: Expr, words: &[u32], at: &[i32]) -> u32 {
-        let data = &self.pipeline.exprs[expr];
-        let value = |var: AffineVar| {
+        let counter = |var: AffineVar| {
             let k = self.vars.binary_search(&var).expect("every variable was collected");
             at[k] as u32
         };
-        let ty_of = |e: &Expr| self.pipeline.ty(*e);
-        let of = |e: &Expr| words[self.slot(*e)];
-        match &data.kind {
-            ExprKind::Literal(literal) => scalar::literal_word(data.ty, *literal),
-            ExprKind::Dim(n) => value(AffineVar::Dim(*n)),
-            ExprKind::RVar(rdom, n) => value(AffineVar::RVar(*rdom, *n)),
-            ExprKind::Unary(op, a) => scalar::unary(*op, data.ty, ty_of(a), of(a)),
-            ExprKind::Binary(op, a, b) => scalar::binary(*op, data.ty, ty_of(b), of(a), of(b)),
-            ExprKind::Compare(op, a, b) => u32::from(scalar::compare(*op, ty_of(a), of(a), of(b))),
-            ExprKind::Select(c, a, b) => of(if of(c) != 0 { a } else { b }),
-            ExprKind::Cast(a) => scalar::cast(data.ty, ty_of(a), of(a)),
-            ExprKind::Reinterpret(a) => scalar::normalize(data.ty, of(a)),
-            ExprKind::Intrinsic(op, args) => {
-                scalar::intrinsic(*op, f32::from_bits(of(&args[0])), 0.0).to_bits()
-            }
-            other => panic!("{other:?} is decided by more than loop counters"),
-        }
+        word_of(self.pipeline, expr, |e| words[self.slot(*e)], counter)
     }
 }
 
