@@ -49,7 +49,8 @@ pub(super) fn divisible(plan: &Plan, pipeline: &Pipeline) -> Vec<Divisible> {
     plan.steps.iter().filter_map(of_step).collect()
 }
 
-/// Whether an update of a Func of one value can be made in chunks.
+/// Whether an update can be made in chunks: it reads its Func at its own point only, over a domain without
+/// conditions.
 fn keeps_to_itself(pipeline: &Pipeline, func: Func, k: usize) -> bool {
     let data = &pipeline.funcs[func];
     let Some(rdom) = data.updates[k].rdom else { return false };

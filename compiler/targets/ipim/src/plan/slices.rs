@@ -106,9 +106,14 @@ pub(super) fn planes(
         read.min.div_euclid(lanes) * lanes,
         read.max.div_euclid(lanes) * lanes + lanes - 1,
     );
-    let planes =
-        Planes { dim, rounds: rounds.extent(), first: from as u32 * stride, stride, read: atoms };
-    (inside && rounds.extent() > 1).then_some(planes)
+    // What lies beyond the copy has no number in it.
+    (inside && rounds.extent() > 1).then(|| Planes {
+        dim,
+        rounds: rounds.extent(),
+        first: from as u32 * stride,
+        stride,
+        read: atoms,
+    })
 }
 
 /// The inner dimension that a coordinate runs along, and how far ahead of it.
