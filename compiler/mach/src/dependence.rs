@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use fixedbitset::FixedBitSet;
 use nbcc_isa::{Instruction, Role};
 
 use crate::{InstData, VReg};
@@ -54,9 +55,21 @@ impl DependenceGraph {
         units: impl Fn(VReg) -> Range<u32>,
         fixed: impl Fn(&I) -> bool,
     ) -> DependenceGraph {
+        DependenceGraph::reduced(insts, units, fixed, |_| None)
+    }
+
+    /// The same without edges of memory that others imply, also as to the time that they ask for. `kind`
+    /// numbers instructions that make all which depend on them by memory wait equally long: no edge leads
+    /// from one to an instruction that is behind a later one of its kind, which it is behind itself.
+    pub fn reduced<I: Instruction<Reg = VReg>>(
+        insts: &[InstData<I>],
+        units: impl Fn(VReg) -> Range<u32>,
+        fixed: impl Fn(&I) -> bool,
+        kind: impl Fn(&I) -> Option<u8>,
+    ) -> DependenceGraph {
         let mut graph = DependenceGraph { successors: vec![Vec::new(); insts.len()] };
         graph.registers(insts, units);
-        graph.memory(insts);
+        graph.memory(insts, kind);
         graph.control(insts, fixed);
         for edges in &mut graph.successors {
             edges.sort_unstable();
@@ -112,15 +125,38 @@ impl DependenceGraph {
         }
     }
 
-    fn memory<I: Instruction<Reg = VReg>>(&mut self, insts: &[InstData<I>]) {
+    fn memory<I: Instruction<Reg = VReg>>(
+        &mut self,
+        insts: &[InstData<I>],
+        kind: impl Fn(&I) -> Option<u8>,
+    ) {
         let all: Vec<(usize, Reached<'_, I>)> =
             insts.iter().map(Reached::new).enumerate().filter(|(_, r)| r.touches()).collect();
+        let kinds: Vec<Option<u8>> = all
+            .iter()
+            .map(|&(at, _)| kind(&insts[at].inst).filter(|_| all.len() <= MAX_REDUCED))
+            .collect();
+        // Of each access, itself and those that it is behind.
+        let mut behind: Vec<FixedBitSet> = Vec::new();
         for (number, (later, next)) in all.iter().enumerate() {
-            for (earlier, before) in &all[..number] {
-                if before.collides(next) {
-                    self.add(*earlier, *later, Dependence::Memory);
+            let mut of_next = FixedBitSet::new();
+            let mut implied: BTreeMap<u8, FixedBitSet> = BTreeMap::new();
+            for (before, (earlier, access)) in all[..number].iter().enumerate().rev() {
+                let kind = kinds[before];
+                let is_implied = kind
+                    .and_then(|kind| implied.get(&kind))
+                    .is_some_and(|set| set.contains(before));
+                if is_implied || !access.collides(next) {
+                    continue;
+                }
+                self.add(*earlier, *later, Dependence::Memory);
+                if let Some(kind) = kind {
+                    of_next.union_with(&behind[before]);
+                    implied.entry(kind).or_default().union_with(&behind[before]);
                 }
             }
+            of_next.grow_and_insert(number);
+            behind.push(of_next);
         }
     }
 
@@ -161,6 +197,9 @@ impl DependenceGraph {
         degrees
     }
 }
+
+/// Of blocks with more accesses all edges are kept, since sets of accesses are kept for each.
+const MAX_REDUCED: usize = 1 << 14;
 
 /// What an instruction does with memories, looked up once for all pairs.
 struct Reached<'a, I: Instruction> {

@@ -233,6 +233,32 @@ fn reordered_blocks_compute_the_same() {
     assert!(moved > 2000, "{moved}");
 }
 
+/// As long as what depends by memory on instructions of a kind waits equally long for all of them, edges
+/// that others imply change neither an order nor a time.
+#[test]
+fn reduced_graphs_have_the_same_schedules() {
+    let mut fewer = 0;
+    for seed in 0..2000 {
+        let mut random = Rng::new(seed);
+        let insts = block(&mut random);
+        let kind = |inst: &Toy| (inst.opcode() % 3 > 0).then(|| inst.opcode());
+        let whole = DependenceGraph::new(&insts, units, is_fixed);
+        let reduced = DependenceGraph::reduced(&insts, units, is_fixed, kind);
+        let edges = |graph: &DependenceGraph| graph.successors.iter().flatten().count();
+        fewer += edges(&whole) - edges(&reduced);
+        let times: Vec<u32> = (0..256).map(|_| random.below(12) as u32).collect();
+        let others: Vec<u32> = insts.iter().map(|_| random.below(12) as u32).collect();
+        let latency = |from: usize, edge: &Edge| match (edge.kind, kind(&insts[from].inst)) {
+            (Dependence::Memory, Some(kind)) => times[usize::from(kind)],
+            _ => others[from],
+        };
+        let hazards = Hazards { rows: rows(&insts, &mut random), ..Hazards::default() };
+        let order = |graph| list_schedule_with(graph, latency, |_| Priority::Usual, &hazards);
+        assert_eq!(order(&whole), order(&reduced), "seed {seed}");
+    }
+    assert!(fewer > 2000, "{fewer}");
+}
+
 /// Rows of a memory in which some accesses and what makes their addresses take part.
 fn rows(insts: &[InstData<Toy>], random: &mut Rng) -> Rows {
     let streams = random.below(4) as usize;

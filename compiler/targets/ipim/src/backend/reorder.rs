@@ -138,7 +138,8 @@ fn graph(
     units: impl Fn(VReg) -> Range<u32>,
     memory_order: bool,
 ) -> DependenceGraph {
-    let mut graph = DependenceGraph::new(insts, units, is_fixed);
+    // How long an access holds up others is the same for all of an opcode ([`latency`]).
+    let mut graph = DependenceGraph::reduced(insts, units, is_fixed, |inst| Some(inst.opcode()));
     if memory_order {
         // Of an object that is changed in place, loads need not wait until what is before them is stored.
         let mut streams: BTreeMap<(Option<u32>, bool), Vec<usize>> = BTreeMap::new();
