@@ -175,7 +175,9 @@ fn across_data(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order
             .any(|&e| matches!(pipeline.exprs[e].kind, ExprKind::Load(..) | ExprKind::Call(..)))
     };
     let reads = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
-    let reads: Vec<Access> = reads.filter(|access| access.args.iter().any(is_data)).collect();
+    // Planes are whole in a bank as they are.
+    let picks = |access: &Access| access.args.iter().take(2).any(is_data);
+    let reads: Vec<Access> = reads.filter(picks).collect();
     let free = free(pipeline, func);
     let runs =
         |&d: &usize| free[d] && reads.iter().all(|access| along(pipeline, access, d).is_some());
