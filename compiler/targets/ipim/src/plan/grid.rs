@@ -3,6 +3,7 @@
 use nbcc_isa_ipim::layout::{Grid, Tiled};
 use nbcc_isa_ipim::{LANES, Machine};
 use nbcc_stages::bounds::Interval;
+use num_integer::Integer;
 
 use super::BufferPlan;
 
@@ -12,12 +13,55 @@ use super::BufferPlan;
 /// a vault with equal work the one wins whose groups have the least to exchange with those around
 /// them, if tiles are `tile` wide and high.
 pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
-    let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
-    let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
-    let mesh = grid_on(machine, (cubes, vaults), cells, tile);
-    let flat = grid_on(machine, (row(cubes), row(vaults)), cells, tile);
+    let [mesh, flat] = arrangements(machine).map(|of| grid_on(machine, of, cells, tile));
     let one_row = cells[1] == 1 && work(&flat) <= work(&mesh);
     if one_row || work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
+}
+
+/// Columns and rows of cubes, and of vaults of a cube: in their meshes, and all in one row.
+fn arrangements(machine: &Machine) -> [([u32; 2], [u32; 2]); 2] {
+    let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
+    let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
+    [(cubes, vaults), (row(cubes), row(vaults))]
+}
+
+/// Columns and rows that the groups of a vault can stand in.
+fn shapes(machine: &Machine) -> impl Iterator<Item = [u32; 2]> + use<> {
+    let pgs = 1 << machine.hierarchy.pgs.ilog2();
+    (0..=u32::ilog2(pgs)).map(move |bits| [pgs >> bits, 1 << bits])
+}
+
+/// Cells of that size that hold coordinates, counted from 0, from a first one to the one behind the last.
+fn cells([first, end]: [i64; 2], size: u32) -> i64 {
+    let size = i64::from(size);
+    (end - 1).div_euclid(size) - first.div_euclid(size) + 1
+}
+
+/// Points of an engine, in tiles of that size.
+fn points(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> u64 {
+    let counts = [0, 1].map(|k| cells(covered[k], tile[k]) as u32);
+    work(&grid_for(machine, counts, tile)) * u64::from(tile[0]) * u64::from(tile[1])
+}
+
+/// The tiles with which engines have the fewest points, of those no larger than `tile` with which an engine
+/// has no more tiles, side by side and above each other, than with `tile` in some grid. `covered` is the
+/// first coordinate and the one behind the last that tiles hold, along x and y.
+pub fn fitted(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> [u32; 2] {
+    let mut all = vec![tile];
+    for (cubes, vaults) in arrangements(machine) {
+        for groups in shapes(machine) {
+            all.push([0, 1].map(|k| {
+                let engines = [machine.hierarchy.pes, 1][k];
+                let across = i64::from(cubes[k] * vaults[k] * groups[k] * engines);
+                let each = Integer::div_ceil(&cells(covered[k], tile[k]), &across);
+                let step = [LANES as u32, 1][k];
+                let smaller = (1..tile[k] / step).map(|n| tile[k] - n * step);
+                let holds = |size: &u32| cells(covered[k], *size) <= across * each;
+                smaller.take_while(holds).last().unwrap_or(tile[k])
+            }));
+        }
+    }
+    all.into_iter().min_by_key(|&tile| points(machine, covered, tile)).unwrap_or(tile)
 }
 
 /// The greatest divisor of `n` up to `most`, 1 at least.
@@ -44,10 +88,8 @@ fn grid_on(
     cells: [u32; 2],
     tile: [u32; 2],
 ) -> Grid {
-    let pgs = 1 << machine.hierarchy.pgs.ilog2();
     let engines = machine.hierarchy.pes;
-    let shapes = (0..=u32::ilog2(pgs)).map(|bits| [pgs >> bits, 1 << bits]);
-    let grids = shapes.map(|groups| Grid {
+    let grids = shapes(machine).map(|groups| Grid {
         cubes,
         vaults,
         groups,
@@ -96,4 +138,41 @@ pub fn busy(tiles: &Tiled, region: &[Interval], reach: [u32; 2]) -> [u32; 2] {
         let last = region.get(k).map_or(tiles.origin[k], |i| i.max);
         used(tiles.origin[k].into(), size, i64::from(last) + i64::from(reach[k]))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_testing::Rng;
+
+    use super::*;
+
+    #[test]
+    fn fitted_tiles_leave_engines_no_more_points() {
+        let mut fewer = 0;
+        for name in ["ipim", "ipim-cube", "ipim-vault"] {
+            let machine = Machine::built_in(name);
+            for seed in 0..400 {
+                let mut random = Rng::new(seed);
+                let mut up_to = |n: u64| random.below(n) as u32;
+                let tile = [4 * (1 + up_to(20)), 1 + up_to(30)];
+                let covered = [0, 1].map(|_| {
+                    let first = i64::from(up_to(40)) - 20;
+                    [first, first + 1 + i64::from(up_to(3000))]
+                });
+                let new = fitted(&machine, covered, tile);
+                let [before, after] = [tile, new].map(|tile| points(&machine, covered, tile));
+                assert!(
+                    after <= before,
+                    "seed {seed}: {after} points with {new:?}, {before} with {tile:?}"
+                );
+                assert!(
+                    new[0].is_multiple_of(LANES as u32) && new[0] <= tile[0],
+                    "seed {seed}: {new:?}"
+                );
+                assert!((1..=tile[1]).contains(&new[1]), "seed {seed}: {new:?}");
+                fewer += usize::from(after < before);
+            }
+        }
+        assert!(fewer > 600, "{fewer}");
+    }
 }

@@ -61,6 +61,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use nbcc_isa_ipim::layout::{Element, Layout, Role, Tiled};
 use nbcc_stages::bounds::{AffineVar, Bounds, Extents, Interval, Region};
 use nbcc_stages::{BinaryOp, ElementType, Expr, Func, Input, Pipeline, RDom};
+use num_integer::Integer;
 
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
 pub(crate) use border::{Above, Beside, above, beside, filled, fills};
@@ -72,7 +73,7 @@ pub use explain::{explain, remarks, span_of};
 pub use findings::{Finding, FindingKind};
 pub use forms::Forms;
 pub(crate) use ghosts::{Columns, Piece, Rows, columns_of, ghost_atoms, parts_of, pieces};
-pub(crate) use grid::{busy, greatest_divisor, groups_in_use, groups_reached, used};
+pub(crate) use grid::{busy, fitted, greatest_divisor, groups_in_use, groups_reached, used};
 pub use inner::InnerIndex;
 pub use jam::{Jam, jams};
 pub use kept::{Change, KeptPlanes, kept_planes, own_users};
@@ -458,6 +459,26 @@ impl Plan {
         let kept = *self.input_region(input).get(k)?;
         let inside = self.bounds.inputs[input].as_ref().is_some_and(|read| kept.contains(read[k]));
         (self.pipeline.inputs[input].repeat_edge && !inside).then_some(kept)
+    }
+
+    /// The first coordinate and the one behind the last along x and y that buffers which are cut as these
+    /// tiles hold, in elements of these tiles.
+    fn covered(&self, tiles: &Tiled) -> [[i64; 2]; 2] {
+        let first_cell = |of: &Tiled| [0, 1].map(|k| of.origin[k] / of.tile[k] as i32);
+        let alike = |of: &&Tiled| of.grid == tiles.grid && first_cell(of) == first_cell(tiles);
+        [0, 1].map(|k| {
+            let ends = self.buffers.values().filter_map(|buffer| {
+                let Layout::Tiled(of) = &buffer.layout else { return None };
+                let of = Some(of).filter(alike)?;
+                let (span, size) = (buffer.span(k), i64::from(of.tile[k]));
+                let [first, end] = [i64::from(span.min), i64::from(span.max) + 1]
+                    .map(|at| at * i64::from(tiles.tile[k]));
+                Some([first.div_euclid(size), Integer::div_ceil(&end, &size)])
+            });
+            let hull = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+            let origin = i64::from(tiles.origin[k]);
+            ends.reduce(hull).unwrap_or([origin, origin + 1])
+        })
     }
 
     /// The coordinates that are kept of an input.

@@ -12,6 +12,7 @@ use nbcc_stages::{Func, Pipeline};
 
 use super::search::Found;
 use super::trial::{Choice, Outcome, Placed, Trial};
+use crate::plan::fitted;
 use crate::plan::schedule::scheduled_tile;
 
 /// A schedule that was compiled.
@@ -37,11 +38,11 @@ pub struct Won {
 }
 
 /// Instructions that all programs of a contest may have together, which keeps compilation short.
-const INSTRUCTIONS: u64 = 60_000;
+const INSTRUCTIONS: u64 = 80_000;
 
 /// An instruction for so many cycles that vaults take for the first program, all of them together that
 /// have enough to do: what is over soon is not worth a long contest.
-const CYCLES: u64 = 32;
+const CYCLES: u64 = 4;
 
 /// A contest with room for fewer programs than this, by the estimate of plans, is not begun.
 const LEAST: u64 = 3;
@@ -65,6 +66,11 @@ const RIVALS: usize = 2;
 
 /// What is estimated to take so many times what the best takes, by the estimate of plans, is not compiled.
 const FAR: u64 = 2;
+
+/// Tiles of about these sizes are compiled before others, where they take at most four thirds of the cycles by
+/// the estimate of plans: it does not know that loops are unrolled, and takes wider ones for better than they
+/// are.
+const STARTS: [[u32; 2]; 3] = [[8, 8], [16, 8], [4, 16]];
 
 /// By what the width and the height of tiles are multiplied and divided to get others.
 const SHAPES: [([u32; 2], [u32; 2]); 7] = [
@@ -107,9 +113,9 @@ fn key(plan: &Outcome) -> Key {
 }
 
 impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
-    /// Compiles the choices that the estimate of plans thinks most of until one is better than the best;
-    /// whether there is one.
-    fn round(&mut self, choices: Vec<Choice>) -> bool {
+    /// Compiles the choices that the estimate of plans thinks most of, so many, until one is better than the
+    /// best; whether there is one.
+    fn round(&mut self, choices: Vec<Choice>, most: usize) -> bool {
         let mut plans = vec![];
         for choice in choices {
             if self.work == 0 {
@@ -134,7 +140,7 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         };
         let mut plans: Vec<_> = plans.into_iter().map(turn).collect();
         plans.sort_by_key(|&(turn, ..)| turn);
-        for (_, choice, plan) in plans.into_iter().take(PATIENCE) {
+        for (_, choice, plan) in plans.into_iter().take(most) {
             let room = self.most.saturating_sub(self.spent);
             if self.best.compiled.instructions > room {
                 return false;
@@ -154,16 +160,34 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         false
     }
 
-    /// The best choice with one decision changed: tiles of other shapes, and reads that are staged or not.
-    fn neighbours(&self) -> Vec<Choice> {
+    /// Changes the best until nothing that is next to it is better.
+    fn climb(&mut self) {
+        while self.round(self.neighbours(false), PATIENCE)
+            || self.round(self.neighbours(true), PATIENCE)
+        {}
+    }
+
+    /// A choice with tiles of about the sizes of [`STARTS`].
+    fn starts(&mut self, choice: &Choice) -> Vec<Choice> {
+        let Ok(plan) = self.trial.run(choice, &mut self.placed) else { return vec![] };
+        let (decided, _) = tiled(self.trial, choice, &plan);
+        let start = |tile: [u32; 2]| {
+            let mut new = choice.clone();
+            for &func in &decided {
+                new.tiles.insert(func, fitting(self.trial, &plan, func, tile));
+            }
+            let near = |start: Outcome| start.cycles <= plan.cycles / 3 * 4;
+            self.trial.run(&new, &mut self.placed).is_ok_and(near).then_some(new)
+        };
+        STARTS.into_iter().filter_map(start).collect()
+    }
+
+    /// The best choice with one decision changed: tiles of other shapes, `fit` or not, and reads that are
+    /// staged or not.
+    fn neighbours(&self, fit: bool) -> Vec<Choice> {
         let Champion { choice, plan, .. } = &self.best;
         let pipeline = self.trial.pipeline;
-        let free = |func: &Func| {
-            pipeline.funcs.is_valid(*func) && scheduled_tile(pipeline, *func).is_none()
-        };
-        let tiled: Vec<Func> = plan.tiles.keys().copied().filter(free).collect();
-        let decides = |func: &Func| plan.founders.contains(func) || choice.tiles.contains_key(func);
-        let (founders, followers): (Vec<Func>, Vec<Func>) = tiled.into_iter().partition(decides);
+        let (founders, followers) = tiled(self.trial, choice, plan);
         let mut groups = vec![founders.clone()];
         groups.extend(founders.iter().filter(|_| founders.len() > 1).map(|&func| vec![func]));
         // Tiles that follow from those of consumers: all of a size at once.
@@ -173,7 +197,8 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         }
         let mut all = vec![];
         for group in groups {
-            for (times, parts) in SHAPES {
+            let as_it_is = ([1, 1], [1, 1]);
+            for (times, parts) in SHAPES.into_iter().chain([as_it_is]) {
                 let mut new = choice.clone();
                 for &func in &group {
                     let tile = plan.tiles[&func];
@@ -182,7 +207,9 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
                         height = 1;
                     }
                     if super::search::is_tile([width, height]) {
-                        new.tiles.insert(func, [width, height]);
+                        let tile = [width, height];
+                        let tile = if fit { fitting(self.trial, plan, func, tile) } else { tile };
+                        new.tiles.insert(func, tile);
                     }
                 }
                 all.push(new);
@@ -199,6 +226,22 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         }
         all
     }
+}
+
+/// Funcs computed tile by tile whose tiles the source leaves open: those that are decided about, and those
+/// whose tiles follow from them.
+fn tiled(trial: &Trial<'_>, choice: &Choice, plan: &Outcome) -> (Vec<Func>, Vec<Func>) {
+    let pipeline = trial.pipeline;
+    let free =
+        |func: &Func| pipeline.funcs.is_valid(*func) && scheduled_tile(pipeline, *func).is_none();
+    let decides = |func: &Func| plan.founders.contains(func) || choice.tiles.contains_key(func);
+    plan.tiles.keys().copied().filter(free).partition(decides)
+}
+
+/// Tiles of about that size for a Func of a plan, as large as the number of engines asks.
+fn fitting(trial: &Trial<'_>, plan: &Outcome, func: Func, [width, height]: [u32; 2]) -> [u32; 2] {
+    let height = if trial.pipeline.funcs[func].vars.len() < 2 { 1 } else { height };
+    fitted(trial.machine, plan.covered[&func], [width, height])
 }
 
 /// The vaults that may have a vector or more for each of their engines.
@@ -240,11 +283,18 @@ pub fn contest(
     let best = Champion { choice, plan, compiled };
     let mut contest =
         Contest { trial, placed, compile, work: WORK, most, spent, count, seen, best };
-    while contest.round(contest.neighbours()) {}
-    let rivals = found.rivals.iter().take(RIVALS).map(|(_, rival)| rival.clone());
-    if contest.round(rivals.collect()) {
-        while contest.round(contest.neighbours()) {}
+    for start in contest.starts(&found.choice) {
+        contest.round(vec![start], 1);
     }
+    let (near, far) = found.rivals.split_at(found.rivals.len().min(RIVALS));
+    // Code that computes most at each use gains most by loops that are unrolled.
+    let whole = |(_, rival): &&(u64, Choice)| rival.root.iter().filter(|&&whole| whole).count();
+    for (_, rival) in near.iter().chain(far.iter().min_by_key(whole)) {
+        let mut choices = contest.starts(rival);
+        choices.push(rival.clone());
+        contest.round(choices, 1);
+    }
+    contest.climb();
     let Champion { choice, compiled: Compiled { cycles, .. }, .. } = contest.best;
     Some(Won { choice, cycles, first: compiled.cycles, count: contest.count })
 }

@@ -9,7 +9,7 @@ use super::contest::Won;
 use super::sites::Site;
 use super::trial::{Choice, Outcome, Placed, Trial};
 use crate::plan::schedule::scheduled_tile;
-use crate::plan::{Finding, FindingKind};
+use crate::plan::{Finding, FindingKind, fitted};
 
 /// The width of a tile is a multiple of this.
 const STEP: u32 = nbcc_isa_ipim::LANES as u32;
@@ -134,6 +134,15 @@ impl Search<'_> {
                 self.left = self.left.saturating_sub(work);
                 None
             }
+        }
+    }
+
+    /// Tries the best choice with tiles of these sizes for a Func.
+    fn attempt_tiles(&mut self, func: Func, tiles: Vec<[u32; 2]>) {
+        for tile in tiles {
+            let mut choice = self.best.clone();
+            choice.tiles.insert(func, tile);
+            self.attempt(choice);
         }
     }
 
@@ -280,7 +289,8 @@ fn staging(search: &mut Search<'_>, sites: &[Site]) {
     }
 }
 
-/// Makes the tiles of Funcs that may have any wider, narrower, higher or lower while that pays.
+/// Makes the tiles of Funcs that may have any wider, narrower, higher or lower while that pays, and as large as
+/// the number of engines asks.
 fn tiles(search: &mut Search<'_>) {
     let Some(outcome) = &search.outcome else { return };
     let mut funcs: BTreeSet<Func> = outcome.founders.iter().copied().collect();
@@ -296,23 +306,23 @@ fn tiles(search: &mut Search<'_>) {
             continue;
         };
         let far = Some(FAR_TILE).filter(|_| search.left >= FOR_FAR);
-        for tile in std::iter::once(start).chain(far) {
-            let mut choice = search.best.clone();
-            choice.tiles.insert(func, tile);
-            search.attempt(choice);
-        }
+        search.attempt_tiles(func, std::iter::once(start).chain(far).collect());
         let mut at = search.best.tiles.get(&func).copied().unwrap_or(start);
         loop {
             let before = search.cycles();
-            for next in neighbours(at, dims) {
-                let mut choice = search.best.clone();
-                choice.tiles.insert(func, next);
-                search.attempt(choice);
+            search.attempt_tiles(func, neighbours(at, dims));
+            let covered = search.outcome.as_ref().and_then(|o| o.covered.get(&func).copied());
+            if search.cycles() == before
+                && let Some(covered) = covered
+            {
+                let around = neighbours(at, dims).into_iter().chain([at]);
+                let fit = |tile| fitted(search.trial.machine, covered, tile);
+                search.attempt_tiles(func, around.map(fit).collect());
             }
-            at = search.best.tiles.get(&func).copied().unwrap_or(start);
             if search.cycles() == before {
                 break;
             }
+            at = search.best.tiles.get(&func).copied().unwrap_or(start);
         }
     }
 }

@@ -94,6 +94,9 @@ pub struct Outcome {
     pub direct: Vec<Func>,
     /// The tiles of each Func that is computed tile by tile.
     pub tiles: BTreeMap<Func, [u32; 2]>,
+    /// For each of these, the first coordinate and the one behind the last along x and y that its tiles and
+    /// those of all that is cut alike hold, in its own elements.
+    pub covered: BTreeMap<Func, [[i64; 2]; 2]>,
     /// Estimated cycles in which Funcs are computed tile by tile: those whose tiles are open, and those
     /// whose tiles the source gives.
     pub tiled: [u64; 2],
@@ -132,6 +135,7 @@ impl Trial<'_> {
             founders: plan.founders.clone(),
             direct: vec![],
             tiles: BTreeMap::new(),
+            covered: BTreeMap::new(),
             tiled: [0; 2],
             work,
         };
@@ -143,6 +147,7 @@ impl Trial<'_> {
             let cycles = &mut outcome.tiled[usize::from(given(step.func))];
             *cycles = cycles.saturating_add(cost.cycles());
             outcome.tiles.insert(step.func, step.nest.tiles.tile);
+            outcome.covered.insert(step.func, plan.covered(&step.nest.tiles));
             if step.nest.reads.iter().any(|read| read.window.is_none())
                 && !outcome.direct.contains(&step.func)
             {
