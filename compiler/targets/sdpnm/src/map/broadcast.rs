@@ -7,6 +7,8 @@ use super::dfg::{Dfg, Grid};
 use super::random::Random;
 use super::schedule::Crowd;
 
+/// Seats beyond those that the readers of a value need, in sixteenths of these, round by round.
+const SPARE: [usize; 4] = [0, 1, 2, 4];
 /// Roots that are tried for a tree.
 const ROOTS: usize = 24;
 
@@ -85,6 +87,12 @@ pub fn reads_too_many(dfg: &Dfg, grid: &Grid, ii: i64) -> bool {
         _ => reach(grid) + (ii as usize - 2).min(grid.array.registers as usize),
     };
     (0..dfg.len()).any(|op| producers(dfg, op) > seen)
+}
+
+/// Trees with as many seats to spare as a round has, or with none; without room for these none at all.
+pub fn some_trees(dfg: &Dfg, grid: &Grid, ii: i64, round: usize, random: &mut Random) -> Vec<Tree> {
+    let mut grow = |spare| trees(dfg, grid, ii, spare, random);
+    grow(SPARE[round % SPARE.len()]).or_else(|| grow(0)).unwrap_or_default()
 }
 
 /// A tree for each value whose readers, with that many sixteenths of them to spare, find no seats around

@@ -30,8 +30,13 @@ impl Problem<'_> {
     /// Whether a placement keeps all rules of the array, which the checker says. A mapper that does
     /// not count registers or does not look at orders finds out here.
     pub fn is_right(&self, placement: &Placement) -> bool {
-        let mapping = placement.mapping(self.graph, self.dfg);
-        self.dfg.keeps_orders(&placement.time, self.ii)
-            && nbcc_isa_sdpnm::check(self.graph, &self.grid.array, &mapping).is_ok()
+        is_right(self.graph, self.dfg, self.grid, placement)
     }
+}
+
+/// The same where there is no problem to ask.
+pub fn is_right(graph: &Graph, dfg: &Dfg, grid: &Grid, placement: &Placement) -> bool {
+    let mapping = placement.mapping(graph, dfg);
+    dfg.keeps_orders(&placement.time, placement.ii)
+        && nbcc_isa_sdpnm::check(graph, &grid.array, &mapping).is_ok()
 }

@@ -76,6 +76,18 @@ impl<'a> Program<'a> {
         ii: i64,
         windows: &[Range<i64>],
     ) -> Option<Program<'a>> {
+        let mut program = Program::without_registers(dfg, grid, ii, windows)?;
+        program.registers();
+        Some(program)
+    }
+
+    /// The same for PEs with as many registers as values.
+    pub fn without_registers(
+        dfg: &'a Dfg,
+        grid: &'a Grid,
+        ii: i64,
+        windows: &[Range<i64>],
+    ) -> Option<Program<'a>> {
         let pes = grid.pes as u64;
         let mut next = 0u64;
         let mut layers = |begin: i64, end: i64| {
@@ -125,7 +137,6 @@ impl<'a> Program<'a> {
         program.colours();
         program.cells();
         program.memory();
-        program.registers();
         Some(program)
     }
 

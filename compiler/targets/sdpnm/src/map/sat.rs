@@ -3,14 +3,14 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::rc::Rc;
 
+use batsat::{Callbacks, ClauseKind};
 use rustsat::encodings::am1::{self, Encode as _};
 use rustsat::encodings::card::{BoundUpper as _, Totalizer};
 use rustsat::instances::BasicVarManager;
 use rustsat::solvers::{Solve, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
-use rustsat_batsat::BasicSolver;
+use rustsat_batsat::Solver;
 
 use super::budget::Clock;
 use super::dfg::{Dfg, Grid};
@@ -28,22 +28,85 @@ pub fn place(
     clock: Clock,
 ) -> Answer {
     let Some(program) = Program::new(dfg, grid, ii, windows) else { return Answer::Unknown };
-    if clock.is_over() {
-        return Answer::Unknown;
+    let limits = Limits::new(steps, u64::MAX, clock);
+    solve(&program, limits, Pairs::All).0
+}
+
+/// The same for at most so many conflicts, and how many there were. Whether PEs have the registers that it takes is left to the caller, unless `counts_registers`: it takes half of
+/// the time to write that down, and seldom matters.
+pub fn place_soon(
+    dfg: &Dfg,
+    grid: &Grid,
+    ii: i64,
+    windows: &[Range<i64>],
+    counts_registers: bool,
+    conflicts: u64,
+    clock: Clock,
+) -> (Answer, u64) {
+    let program = match counts_registers {
+        true => Program::new(dfg, grid, ii, windows),
+        false => Program::without_registers(dfg, grid, ii, windows),
+    };
+    let Some(program) = program else { return (Answer::Unknown, conflicts) };
+    solve(&program, Limits::new(u64::MAX, conflicts, clock), Pairs::Few)
+}
+
+/// Literals whose pairs are always said one by one.
+const FEW: usize = 8;
+
+/// How it is said that at most one of many literals is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pairs {
+    /// By a clause for each pair: most follows from it.
+    All,
+    /// By some for each literal: sooner written down.
+    Few,
+}
+
+/// When a solver stops.
+#[derive(Default)]
+struct Limits {
+    decisions: Cell<u64>,
+    conflicts: u64,
+    most_conflicts: u64,
+    clock: Option<Clock>,
+}
+
+impl Limits {
+    fn new(decisions: u64, most_conflicts: u64, clock: Clock) -> Limits {
+        let decisions = Cell::new(decisions);
+        Limits { decisions, conflicts: 0, most_conflicts, clock: Some(clock) }
     }
-    let mut solver = BasicSolver::default();
+}
+
+impl Callbacks for Limits {
+    fn on_new_clause(&mut self, _: &[batsat::Lit], kind: ClauseKind) {
+        self.conflicts += u64::from(matches!(kind, ClauseKind::Learnt));
+    }
+
+    fn stop(&self) -> bool {
+        let now = self.decisions.get();
+        self.decisions.set(now.saturating_sub(1));
+        let is_over = || self.clock.as_ref().is_some_and(Clock::is_over);
+        now == 0 || self.conflicts >= self.most_conflicts || now.is_multiple_of(256) && is_over()
+    }
+}
+
+/// What the solver says, and after how many conflicts.
+fn solve(program: &Program<'_>, limits: Limits, pairs: Pairs) -> (Answer, u64) {
+    let Some(clock) = limits.clock.clone().filter(|clock| !clock.is_over()) else {
+        return (Answer::Unknown, 0);
+    };
+    let mut solver = Solver::<Limits>::default();
     let mut variables = BasicVarManager::from_next_free(Var::new(program.variables));
     // Only memory or time can run out here, and then nothing is known.
-    if write(&program, &mut solver, &mut variables, &clock).is_none() {
-        return Answer::Unknown;
+    if write(program, &mut solver, &mut variables, pairs, &clock).is_none() {
+        return (Answer::Unknown, 0);
     }
-    let left = Rc::new(Cell::new(steps));
-    solver.batsat_mut().cb_mut().set_stop(move || {
-        let now = left.get();
-        left.set(now.saturating_sub(1));
-        now == 0 || (now.is_multiple_of(256) && clock.is_over())
-    });
-    match solver.solve() {
+    *solver.batsat_mut().cb_mut() = limits;
+    let result = solver.solve();
+    let conflicts = solver.batsat_ref().cb().conflicts;
+    let answer = match result {
         Ok(SolverResult::Sat) => {
             let holds =
                 |variable| matches!(solver.lit_val(Lit::positive(variable)), Ok(TernaryVal::True));
@@ -51,13 +114,15 @@ pub fn place(
         }
         Ok(SolverResult::Unsat) => Answer::Impossible,
         _ => Answer::Unknown,
-    }
+    };
+    (answer, conflicts)
 }
 
 fn write(
     program: &Program<'_>,
-    solver: &mut BasicSolver,
+    solver: &mut Solver<Limits>,
     variables: &mut BasicVarManager,
+    pairs: Pairs,
     clock: &Clock,
 ) -> Option<()> {
     solver.reserve(Var::new(program.variables)).ok()?;
@@ -74,6 +139,10 @@ fn write(
         }
         let literals = literals.iter().map(lit);
         match bound {
+            1 if pairs == Pairs::Few && literals.len() > FEW => {
+                let mut encoding: am1::Bimander<6> = literals.collect();
+                encoding.encode(solver, variables).ok()?;
+            }
             1 if literals.len() <= 80 => {
                 let mut encoding: am1::Pairwise = literals.collect();
                 encoding.encode(solver, variables).ok()?;

@@ -35,8 +35,8 @@ const COOLING: Cooling = Cooling { from: 32.0, to: 3.0 };
 const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
 /// Steps in which schedules at an interval of 1 are embedded in the first round.
 const TRY_STEPS: u64 = 15_000;
-/// Seats beyond those that the readers of a value need, in sixteenths of these, round by round.
-const SPARE: [usize; 4] = [0, 1, 2, 4];
+/// Conflicts in which others are placed by the SAT solver, after the first round.
+const TRY_CONFLICTS: u64 = 3_000;
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with a few
@@ -74,7 +74,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         return Answer::Impossible;
     }
     // What is counted depends on annealing alone.
-    let mut tries = (ii == 1 && !is_counted).then(|| Tries::new(dfg, grid, problem.budget));
+    let mut tries = (!is_counted).then(|| Tries::new(problem));
     let mut preferences = Preferences::none(dfg);
     let rounds = problem.rounds.unwrap_or(ROUNDS);
     let mut missing = i64::MAX;
@@ -84,8 +84,14 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         if is_enough || is_much || problem.budget.is_over() {
             break;
         }
-        let steps = TRY_STEPS << (round / 2).min(6);
-        if let Some(placed) = tries.as_mut().and_then(|tries| tries.search(steps)) {
+        let steps = match ii {
+            1 => TRY_STEPS,
+            _ if round == 0 => 0,
+            _ => TRY_CONFLICTS,
+        } << (round / 2).min(6);
+        if let Some(placed) =
+            tries.as_mut().filter(|_| steps > 0).and_then(|tries| tries.search(steps))
+        {
             if problem.is_right(&placed) {
                 return Answer::Placed(placed);
             }
@@ -99,10 +105,8 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         // Where there are several cycles, what is read much is also reached from its registers and by
         // readers that come later: without trees where rounds are counted.
         let grown = ii == 1 || !is_counted;
-        let spare = SPARE[round as usize % SPARE.len()];
-        let mut grow = |spare| broadcast::trees(dfg, grid, ii, spare, &mut random);
         let trees = match grown {
-            true => grow(spare).or_else(|| grow(0)).unwrap_or_default(),
+            true => broadcast::some_trees(dfg, grid, ii, round as usize, &mut random),
             false => vec![],
         };
         let crowds = if grown { broadcast::crowds(dfg, grid, ii, &trees) } else { vec![] };

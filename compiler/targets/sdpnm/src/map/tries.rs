@@ -1,15 +1,20 @@
-//! Many schedules at an interval of 1, each of which is embedded or soon given up (`strands.rs`, `embed.rs`).
-//! The next one gives time to what found no PE in the ones before.
+//! Many schedules, each of which is placed or soon given up. At an interval of 1 they are embedded (`strands.rs`,
+//! `embed.rs`), and the next one gives time to what found no PE in the ones before; at others a SAT solver places
+//! them (`solved.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use nbcc_isa_sdpnm::Graph;
 
 use super::broadcast;
 use super::budget::Budget;
 use super::dfg::{Dfg, Grid};
 use super::embed::{Embedding, embed, luby};
 use super::placement::Placement;
+use super::problem::Problem;
 use super::random::Random;
 use super::schedule::{Preferences, routes_at_one, schedule};
+use super::solved;
 use super::strands::{Sharing, Strands};
 
 /// Steps for one schedule, times the numbers of Luby's sequence, and what a schedule itself takes.
@@ -20,18 +25,38 @@ const MOVES: usize = 20;
 /// Weights of values differ by less than that.
 const WEIGHTS: usize = 6;
 
+/// Registers of a PE of which there are too few now and then.
+const FEW_REGISTERS: u32 = 4;
+
+/// What schedules are tried for: the part of a problem that threads share.
+#[derive(Clone, Copy)]
+pub struct Field<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Its operations and dependences.
+    pub dfg: &'a Dfg,
+    /// The array.
+    pub grid: &'a Grid,
+    /// The initiation interval.
+    pub ii: i64,
+    /// When to give up.
+    pub budget: Budget,
+}
+
 /// Those who try.
 pub struct Tries<'a> {
-    dfg: &'a Dfg,
-    grid: &'a Grid,
-    budget: Budget,
+    field: Field<'a>,
     pair: [Memory; 2],
 }
 
 /// What one of them remembers of the schedules that it tried.
-struct Memory {
-    random: Random,
-    number: u64,
+pub struct Memory {
+    /// What it draws from.
+    pub random: Random,
+    /// How many there were.
+    pub number: u64,
+    /// Whether a PE had too few registers for one of them.
+    pub counts_registers: bool,
     /// How often what has to do with each edge found no PE.
     blame: Vec<u32>,
     /// The edges that are given a cycle more in the next schedule.
@@ -40,30 +65,35 @@ struct Memory {
 
 impl<'a> Tries<'a> {
     /// None was tried.
-    pub fn new(dfg: &'a Dfg, grid: &'a Grid, budget: Budget) -> Tries<'a> {
+    pub fn new(problem: &Problem<'a>) -> Tries<'a> {
+        let Problem { graph, dfg, grid, ii, budget, .. } = *problem;
         let memory = |seed| Memory {
             random: Random::new(seed),
             number: 0,
+            counts_registers: grid.array.registers < FEW_REGISTERS,
             blame: vec![0; dfg.edges.len()],
             stretched: Vec::new(),
         };
-        Tries { dfg, grid, budget, pair: [memory(0), memory(1)] }
+        Tries { field: Field { graph, dfg, grid, ii, budget }, pair: [memory(0), memory(1)] }
     }
 
     /// Tries schedules until one is placed, or two threads took so many steps each. What is found does not
     /// depend on which of them is faster: it is the first by its number.
     pub fn search(&mut self, steps: u64) -> Option<Placement> {
-        let (dfg, grid, budget) = (self.dfg, self.grid, self.budget);
+        let field = self.field;
         let found = [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)];
         let try_on = |memory: &mut Memory, me: usize| {
             let (mine, other) = (&found[me], &found[1 - me]);
             let mut left = steps;
-            while left > 0 && !budget.is_over() {
+            while left > 0 && !field.budget.is_over() {
                 let is_late = other.load(Ordering::Relaxed).saturating_add(1 - me as u64);
                 if memory.number >= is_late {
                     return None;
                 }
-                let placed = memory.next(dfg, grid, &budget, &mut left);
+                let placed = match field.ii {
+                    1 => memory.next(&field, &mut left),
+                    _ => solved::next(memory, &field, &mut left),
+                };
                 if placed.is_some() {
                     mine.store(memory.number - 1, Ordering::Relaxed);
                     return placed;
@@ -83,14 +113,9 @@ impl<'a> Tries<'a> {
 }
 
 impl Memory {
-    /// Tries one more schedule, with what it takes of the steps that are left.
-    fn next(
-        &mut self,
-        dfg: &Dfg,
-        grid: &Grid,
-        budget: &Budget,
-        left: &mut u64,
-    ) -> Option<Placement> {
+    /// Tries to embed one more schedule at an interval of 1, with what it takes of the steps that are left.
+    fn next(&mut self, field: &Field<'_>, left: &mut u64) -> Option<Placement> {
+        let Field { dfg, grid, budget, .. } = *field;
         let random = &mut self.random;
         let mut preferences = Preferences { moves: MOVES, ..Preferences::none(dfg) };
         if self.number > 0 {
@@ -98,7 +123,7 @@ impl Memory {
         }
         self.stretched.iter().for_each(|&e| preferences.extra[e] = 1);
         let crowds = broadcast::neighbours(dfg, grid, random);
-        let time = schedule(dfg, grid, 1, &preferences, &crowds, budget, random);
+        let time = schedule(dfg, grid, 1, &preferences, &crowds, &budget, random);
         let number = self.number;
         self.number += 1;
         *left = left.saturating_sub(SCHEDULE);
