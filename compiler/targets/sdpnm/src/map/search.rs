@@ -36,7 +36,7 @@ const WAITS: [(i64, i64); 3] = [(1000, 0), (320, 0), (320, 1)];
 /// Steps in which schedules at an interval of 1 are embedded in the first round.
 const TRY_STEPS: u64 = 15_000;
 /// Conflicts in which others are placed by the SAT solver, after the first round.
-const TRY_CONFLICTS: u64 = 3_000;
+const TRY_CONFLICTS: u64 = 2_000;
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
 const SMALL: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with a few
@@ -85,10 +85,10 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             break;
         }
         let steps = match ii {
-            1 => TRY_STEPS,
+            1 => TRY_STEPS << (round / 2).min(6),
             _ if round == 0 => 0,
-            _ => TRY_CONFLICTS,
-        } << (round / 2).min(6);
+            _ => TRY_CONFLICTS * u64::from(1 + round / 2),
+        };
         if let Some(placed) =
             tries.as_mut().filter(|_| steps > 0).and_then(|tries| tries.search(steps))
         {
@@ -139,6 +139,9 @@ pub fn place(problem: &Problem<'_>) -> Answer {
             true => (0..dfg.edges.len()).collect(),
             false => board.missed_edges(),
         };
+        if let Some(tries) = tries.as_mut().filter(|_| !is_stopped) {
+            tries.note(&missed);
+        }
         missing = if is_stopped { missing } else { missing.min(board.missing()) };
         if is_counted && missing > hopeless(dfg.len()) {
             break;

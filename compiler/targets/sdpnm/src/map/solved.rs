@@ -19,6 +19,8 @@ const WRITE: u64 = 300;
 const CELLS: u64 = 10_000;
 /// Of so many schedules one is as it is.
 const PLAIN: u64 = 4;
+/// Of so many one gives a cycle more to an edge that annealing missed.
+const STRETCHED: u64 = 3;
 /// Weights of values differ by less than that.
 const WEIGHTS: usize = 5;
 
@@ -31,6 +33,9 @@ pub fn next(memory: &mut Memory, field: &Field<'_>, left: &mut u64) -> Option<Pl
     let mut preferences = Preferences::none(dfg);
     if number > 0 {
         preferences.weight.iter_mut().for_each(|w| *w += random.below(WEIGHTS) as i64);
+    }
+    if number % STRETCHED == 1 && !memory.missed.is_empty() {
+        preferences.extra[memory.missed[random.below(memory.missed.len())]] = 1;
     }
     let trees = broadcast::some_trees(dfg, grid, ii, (number / 2) as usize, random);
     let crowds = broadcast::crowds(dfg, grid, ii, &trees);
@@ -47,7 +52,7 @@ pub fn next(memory: &mut Memory, field: &Field<'_>, left: &mut u64) -> Option<Pl
         cycles.max().unwrap_or(0)
     };
     let lives = (0..dfg.len()).map(|op| 1 + life(op)).sum::<i64>() as u64;
-    let cells = (lives * grid.pes as u64).max(1);
+    let cells = (lives * grid.pes as u64).max(CELLS);
     let most = CONFLICTS * luby(number + 1);
     let (answer, conflicts) = sat::place_soon(
         dfg,
@@ -58,7 +63,7 @@ pub fn next(memory: &mut Memory, field: &Field<'_>, left: &mut u64) -> Option<Pl
         most,
         budget.clock(),
     );
-    *left = left.saturating_sub(((conflicts + WRITE) * cells / CELLS).max(1));
+    *left = left.saturating_sub((conflicts + WRITE) * cells / CELLS);
     let Answer::Placed(placed) = answer else { return None };
     let is_right = is_right(graph, dfg, grid, &placed);
     memory.counts_registers |= !is_right;

@@ -55,6 +55,8 @@ pub struct Memory {
     pub random: Random,
     /// How many there were.
     pub number: u64,
+    /// The edges whose consumers missed their values in the last annealing.
+    pub missed: Vec<usize>,
     /// Whether a PE had too few registers for one of them.
     pub counts_registers: bool,
     /// How often what has to do with each edge found no PE.
@@ -70,11 +72,17 @@ impl<'a> Tries<'a> {
         let memory = |seed| Memory {
             random: Random::new(seed),
             number: 0,
+            missed: Vec::new(),
             counts_registers: grid.array.registers < FEW_REGISTERS,
             blame: vec![0; dfg.edges.len()],
             stretched: Vec::new(),
         };
         Tries { field: Field { graph, dfg, grid, ii, budget }, pair: [memory(0), memory(1)] }
+    }
+
+    /// Notes the edges that were missed elsewhere.
+    pub fn note(&mut self, missed: &[usize]) {
+        self.pair.iter_mut().for_each(|memory| memory.missed = missed.to_vec());
     }
 
     /// Tries schedules until one is placed, or two threads took so many steps each. What is found does not
