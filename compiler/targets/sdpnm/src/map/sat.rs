@@ -32,8 +32,9 @@ pub fn place(
     solve(&program, limits, Pairs::All).0
 }
 
-/// The same for at most so many conflicts, and how many there were. Whether PEs have the registers that it takes is left to the caller, unless `counts_registers`: it takes half of
-/// the time to write that down, and seldom matters.
+/// The same for at most so many conflicts, and how many there were. Whether PEs have the registers that a
+/// placement takes is left to the caller, unless `counts_registers`: to write that down takes half of the
+/// time, and it seldom matters.
 pub fn place_soon(
     dfg: &Dfg,
     grid: &Grid,
