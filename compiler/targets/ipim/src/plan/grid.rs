@@ -43,11 +43,15 @@ fn points(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> u64 {
     work(&grid_for(machine, counts, tile)) * u64::from(tile[0]) * u64::from(tile[1])
 }
 
+/// Fitted tiles save one of so many points at least.
+const WORTH: u64 = 10;
+
 /// The tiles with which engines have the fewest points, of those no larger than `tile` with which an engine
 /// has no more tiles, side by side and above each other, than with `tile` in some grid. `covered` is the
-/// first coordinate and the one behind the last that tiles hold, along x and y.
+/// first coordinate and the one behind the last that tiles hold, along x and y. What saves little is not worth
+/// narrow tiles.
 pub fn fitted(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> [u32; 2] {
-    let mut all = vec![tile];
+    let mut all = vec![];
     for (cubes, vaults) in arrangements(machine) {
         for groups in shapes(machine) {
             all.push([0, 1].map(|k| {
@@ -61,7 +65,10 @@ pub fn fitted(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> [u32
             }));
         }
     }
-    all.into_iter().min_by_key(|&tile| points(machine, covered, tile)).unwrap_or(tile)
+    let fewest = |&new: &[u32; 2]| points(machine, covered, new);
+    let new = all.into_iter().min_by_key(fewest).unwrap_or(tile);
+    let before = fewest(&tile);
+    if fewest(&new) < before - before / WORTH { new } else { tile }
 }
 
 /// The greatest divisor of `n` up to `most`, 1 at least.
