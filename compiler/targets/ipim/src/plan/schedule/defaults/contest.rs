@@ -176,7 +176,7 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
             for &func in &decided {
                 new.tiles.insert(func, fitting(self.trial, &plan, func, tile));
             }
-            let near = |start: Outcome| start.cycles <= plan.cycles / 3 * 4;
+            let near = |start: Outcome| start.cycles / 4 <= plan.cycles / 3;
             self.trial.run(&new, &mut self.placed).is_ok_and(near).then_some(new)
         };
         STARTS.into_iter().filter_map(start).collect()
