@@ -3,6 +3,7 @@
 //! this core over its TSVs, of others over the network.
 
 use nbcc_isa_mpu::layout::Place;
+use nbcc_isa_mpu::location::Side;
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_dram::{Kind as Direction, Request};
 use nbcc_sim_engine::Cycle;
@@ -18,7 +19,6 @@ use crate::core::{Core, Env, Outgoing, Shared};
 use crate::issue::Issue;
 use crate::measures::Cause;
 use crate::plan::Plan;
-use crate::side::Side;
 
 /// What an instruction reaches beside registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,11 +134,7 @@ impl Core {
             true => go.lanes == Mask::MAX && addresses.iter().all(|a| *a == addresses[0]),
             false => is_contiguous(addresses, go.lanes, plan.bytes),
         };
-        if in_order
-            && !plan.atomic
-            && !machine.features.process_on_base_die
-            && first.number / banks == last.number / banks
-        {
+        if in_order && plan.values == Side::Near && first.number / banks == last.number / banks {
             let place = self.place(env, go, private, first.number);
             out.whole = (place.core, place.unit) == (self.number, go.subcore as u32);
         }
@@ -175,8 +171,7 @@ impl Core {
         sub.buffers[far].hold(collected);
         self.registers(go, plan.registers.addresses(), collected);
         let looked = collected + Cycle::from(machine.latency.coalesce);
-        let keeps_near = !plan.atomic && !machine.features.process_on_base_die;
-        let side = if keeps_near { Side::Near } else { Side::Far };
+        let side = plan.values;
 
         self.counts.accesses += 1;
         self.counts.words += self.pieces.len() as u64;

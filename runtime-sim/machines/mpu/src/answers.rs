@@ -2,6 +2,7 @@
 //! requests of other cores are served (LSU-Remote and LSU-Extension, section IV-B2).
 
 use nbcc_isa_mpu::layout::Place;
+use nbcc_isa_mpu::location::Side;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::LANES;
 use smallvec::SmallVec;
@@ -9,7 +10,6 @@ use smallvec::SmallVec;
 use crate::core::{Core, Env, Event, Outgoing};
 use crate::issue::Issue;
 use crate::measures::Cause;
-use crate::side::Side;
 use crate::stall::Stall;
 
 /// An access of a warp that is not over.

@@ -29,8 +29,8 @@ use crate::answers::{Flight, Message, Service, Word};
 use crate::measures::{Cause, Counts, Profile};
 use crate::plan::Plan;
 use crate::residents::{Resident, Subcore, Warp};
-use crate::side::Tracks;
 use crate::stall::Stall;
+use crate::tracks::Tracks;
 
 /// What does not change while a launch runs.
 pub struct Env<'a, 'b> {

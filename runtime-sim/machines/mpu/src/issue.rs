@@ -3,6 +3,7 @@
 //! into calendars (section IV-B1, Fig. 3).
 
 use nbcc_isa_mpu::Machine;
+use nbcc_isa_mpu::location::Side;
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_engine::Cycle;
 use nbcc_sim_simt::machine::fault::Fault;
@@ -16,8 +17,8 @@ use crate::core::{Core, Env, Loaded, Shared};
 use crate::measures::Cause;
 use crate::plan::{Kind, Plan};
 use crate::residents::Warp;
-use crate::side::{Side, Tracks};
 use crate::stall::Stall;
+use crate::tracks::Tracks;
 
 /// An instruction of a warp that issues.
 #[derive(Clone, Copy, Debug)]

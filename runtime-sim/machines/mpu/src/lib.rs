@@ -19,10 +19,10 @@ pub mod measures;
 pub mod parts;
 pub mod plan;
 pub mod residents;
-pub mod side;
 pub mod stall;
 pub mod statistics;
 pub mod system;
+pub mod tracks;
 
 pub use launch::{Timing, launch};
 pub use measures::Measures;

@@ -1,12 +1,11 @@
 //! What is known of an instruction before it runs: its registers, where it may execute, its times.
 
 use nbcc_isa::Instruction;
+use nbcc_isa_mpu::location::{self, Near, Side};
 use nbcc_isa_mpu::{Machine, must_be_far};
 use nbcc_isa_simt::operands::{Order, Space};
-use nbcc_isa_simt::{Category, Hint, Inst, Op, PREDICATES, PhysReg, Unit};
+use nbcc_isa_simt::{Category, Inst, Op, PREDICATES, PhysReg, Unit};
 use nbcc_sim_simt::timing::operands::{Operands, is_predicate, reads};
-
-use crate::side::Side;
 
 /// What an instruction is to the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +33,8 @@ pub struct Plan {
     pub fixed: Option<Side>,
     /// Where the compiler wants it.
     pub hint: Option<Side>,
+    /// Where what it loads is written, and where it stores from if a near-bank unit does it by itself.
+    pub values: Side,
     /// Its registers.
     pub registers: Operands,
     /// Cycles of its unit.
@@ -85,10 +86,10 @@ impl Plan {
         Plan {
             kind,
             fixed,
-            hint: match inst.hint {
-                Hint::None => None,
-                Hint::Near => Some(Side::Near),
-                Hint::Far => Some(Side::Far),
+            hint: Side::of(inst.hint),
+            values: match machine.features.process_on_base_die {
+                true => Side::Far,
+                false => location::side(inst, Near::of(machine)).unwrap_or(Side::Far),
             },
             registers,
             latency: machine.latency(inst.unit(), inst.latency()),
@@ -127,8 +128,8 @@ pub fn registers_by_side(machine: &Machine, text: &[Inst<PhysReg>]) -> [u32; 2] 
             {
                 mark(&[Side::Far], plan.registers.addresses());
                 // A store that is not offloaded takes its values through the far side.
-                mark(&[Side::Near], plan.registers.values());
-                mark(&[Side::Near], &plan.registers.destinations);
+                mark(&[plan.values], plan.registers.values());
+                mark(&[plan.values], &plan.registers.destinations);
             }
             _ => {
                 let side = plan.fixed.or(plan.hint);

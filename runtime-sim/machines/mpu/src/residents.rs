@@ -10,8 +10,8 @@ use nbcc_sim_simt::timing::{NEVER, schedule};
 use nbcc_isa_mpu::Machine;
 
 use crate::access::Reach;
-use crate::side::Tracks;
 use crate::stall::Stall;
+use crate::tracks::Tracks;
 
 /// A warp in its place of a subcore.
 #[derive(Debug)]

@@ -77,6 +77,23 @@ fn partial_writes_move_their_destination() {
     assert_eq!(Bench::new("mpu-core", &whole).run(1, 32).measures.counts.words_near, 0);
 }
 
+/// Local memory is stored from and loaded to the side that the hint says: where all else is far no
+/// register is moved, and no near-bank unit does the access by itself.
+#[test]
+fn hints_say_on_which_side_local_memory_is_used() {
+    let counts = |side: &str| {
+        let text = format!(
+            "far mov R0, 3\n{side} st.local.b32.weak [0x0], 0, R0\n\
+             {side} ld.local.b32.weak R1, [0x0], 0\nfar int.add R2, R1, 1\nexit"
+        );
+        let counts = Bench::new("mpu-core", &text).run(1, 32).measures.counts;
+        (counts.words_near, counts.words_far, counts.whole)
+    };
+    assert_eq!(counts("far"), (0, 0, 0));
+    assert_eq!(counts("near"), (1, 1, 2));
+    assert_eq!(counts(""), counts("near"));
+}
+
 /// Predicates are 32 bytes: two cycles.
 #[test]
 fn predicates_move_too() {

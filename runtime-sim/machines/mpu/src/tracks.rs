@@ -1,25 +1,8 @@
-//! The two sides of the pipeline, and the register track table: on which of them a register of a
-//! warp is valid (section IV-B1). A write makes it valid on its side alone, a move on both. One that
-//! was never written is nowhere, and needs no move.
+//! The register track table: on which side of the pipeline a register of a warp is valid (section
+//! IV-B1). A write makes it valid on its side alone, a move on both. One that was never written is
+//! nowhere, and needs no move.
 
-/// A side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The base die.
-    Far,
-    /// The near-bank unit.
-    Near,
-}
-
-impl Side {
-    /// The other one.
-    pub fn other(self) -> Side {
-        match self {
-            Side::Far => Side::Near,
-            Side::Near => Side::Far,
-        }
-    }
-}
+use nbcc_isa_mpu::location::Side;
 
 /// Registers that a table has room for: 256 of 32 bits, and predicates.
 const REGISTERS: usize = 320;
