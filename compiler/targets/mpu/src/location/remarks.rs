@@ -15,7 +15,7 @@ use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Move, Remark, RemarkKind, Summary, Term};
 use nbcc_simt::backend::select::MachFunction;
 
-use super::model::{End, Model, Node, Sums};
+use super::model::{End, Model, Net, Node, Sums};
 use super::{Location, shares};
 
 const NOTHING: &str = "nothing";
@@ -71,9 +71,10 @@ pub fn of_kernel(
     ));
     cx.remarks.push(remark("Places", ir, span, summary.message(Side::name), terms));
     let name = |vreg: VReg| values[vreg].map_or_else(|| vreg.to_string(), |v| v.to_string());
-    let mut sums = SecondaryMap::new();
+    let (mut sums, mut moves) = (SecondaryMap::new(), SecondaryMap::new());
     for vreg in model.registers() {
         sums[vreg] = model.sums(vreg, &located.sides);
+        moves[vreg] = Moves::of(&model.nets[vreg], sums[vreg]);
     }
     for (number, node) in model.nodes.iter().enumerate().filter(|(_, node)| node.span.is_some()) {
         let (block, at) = node.at;
@@ -84,7 +85,7 @@ pub fn of_kernel(
         } else if is_jump(inst) {
             continue;
         } else {
-            of_fixed(inst, node, located, machine_near, name)
+            of_fixed(inst, node, &moves, machine_near, name)
         };
         cx.remarks.push(remark("Side", ir, node.span, message, terms));
     }
@@ -182,7 +183,7 @@ pub fn of_code(ir: &Function, func: &MachFunction, source: Option<&Listing>, cx:
 fn of_fixed(
     inst: &Inst<VReg>,
     node: &Node,
-    located: &Location,
+    moves: &SecondaryMap<VReg, Moves>,
     near: Near,
     name: impl Fn(VReg) -> String,
 ) -> (Message, Vec<Term>) {
@@ -204,31 +205,46 @@ fn of_fixed(
             (false, _) => "Writes",
             (true, true) => "Updates",
         };
-        terms.push(Term::new(end, of_register(*operand.reg, at, located, &name)));
+        let vreg = *operand.reg;
+        terms.push(Term::new(end, moves[vreg].text(&name(vreg), at)));
     });
     terms.push(Term::new("FlippedBy", flip));
     (message, terms)
 }
 
-/// A register of an instruction whose side is fixed, the side at which it has it, and what its moves cost:
-/// as it is, and with all that has a choice on either side.
-fn of_register(vreg: VReg, at: Side, located: &Location, name: impl Fn(VReg) -> String) -> String {
-    let model = &located.model;
-    let net = &model.nets[vreg];
-    let bytes = model.net_cost(vreg, &located.sides);
-    let text = format!("{} {at}: {bytes} bytes over the TSVs", name(vreg));
-    let free = |&(end, _): &(End, u64)| matches!(end, End::Of(_));
-    if !net.writes.iter().chain(&net.reads).any(free) {
-        return text + ", no choice";
+/// What the moves of a register cost, in bytes over the TSVs.
+#[derive(Clone, Copy, Default)]
+struct Moves {
+    /// As it is.
+    now: u64,
+    /// With all that has a choice on either side, if something has.
+    apart: Option<[u64; 2]>,
+}
+
+impl Moves {
+    fn of(net: &Net, sums: Sums) -> Moves {
+        let free = |&(end, _): &(End, u64)| matches!(end, End::Of(_));
+        let apart = |side| {
+            let sums = net.sums(|end| match end {
+                End::At(fixed) => fixed,
+                End::Of(_) => side,
+            });
+            sums.cost(net.bytes)
+        };
+        let chosen = net.writes.iter().chain(&net.reads).any(free);
+        Moves { now: sums.cost(net.bytes), apart: chosen.then(|| Side::ALL.map(apart)) }
     }
-    let [far, near] = Side::ALL.map(|side| {
-        let sums = net.sums(|end| match end {
-            End::At(fixed) => fixed,
-            End::Of(_) => side,
-        });
-        sums.cost(net.bytes)
-    });
-    format!("{text}; {near} were all else that has a choice near, {far} far")
+
+    /// What is said of a register that an instruction whose side is fixed has on a side.
+    fn text(&self, name: &str, at: Side) -> String {
+        let text = format!("{name} {at}: {} bytes over the TSVs", self.now);
+        match self.apart {
+            None => text + ", no choice",
+            Some([far, near]) => {
+                format!("{text}; {near} were all else that has a choice near, {far} far")
+            }
+        }
+    }
 }
 
 /// Why the machine fixes the side of an instruction, and what would have it elsewhere.
