@@ -116,7 +116,7 @@ pub fn is_grid_source(op: &Op) -> bool {
 
 /// What uses a value.
 #[derive(Clone, Copy)]
-enum User {
+pub(crate) enum User {
     Inst(Inst),
     /// The terminator of a block decides by it.
     Condition(Block),
@@ -126,7 +126,8 @@ enum User {
     Returned(Block),
 }
 
-fn users(func: &Function) -> SecondaryMap<Value, Vec<User>> {
+/// What uses each value.
+pub(crate) fn users(func: &Function) -> SecondaryMap<Value, Vec<User>> {
     let mut users: SecondaryMap<Value, Vec<User>> = SecondaryMap::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
