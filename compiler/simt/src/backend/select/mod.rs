@@ -18,7 +18,7 @@ mod simt;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use nbcc_analysis::{PostDominators, Uniformity, is_grid_source, loop_order};
 use nbcc_base::Span;
 use nbcc_ir::{BinaryOp, Block, Cfg, Constant, Function, Module, Object, Op, Scalar, Space, Value};
@@ -36,6 +36,8 @@ pub type MachFunction = nbcc_mach::Function<Inst<VReg>>;
 pub struct Selected {
     /// The instructions.
     pub func: MachFunction,
+    /// The block of the IR that each block is of; `None` where arguments are handed on between two.
+    pub blocks: PrimaryMap<nbcc_mach::Block, Option<Block>>,
     /// The value that each register holds a lane of, where it is one of the IR's.
     pub values: SecondaryMap<VReg, Option<Value>>,
     /// Branches on which the threads of a warp may part, and those on which they do not.
@@ -125,7 +127,14 @@ pub fn select(
             }
         }
     }
-    Ok(Selected { func: selector.finish(), values, branches })
+    let mut begun: SecondaryMap<nbcc_mach::Block, Option<Block>> = SecondaryMap::new();
+    for (block, main) in selector.block_of.iter() {
+        if let Some(main) = *main {
+            begun[main] = Some(block);
+        }
+    }
+    let blocks = selector.layout.iter().map(|&placed| begun[placed]).collect();
+    Ok(Selected { func: selector.finish(), blocks, values, branches })
 }
 
 /// The numbers that a program gives the objects of a module which lie in global memory.

@@ -1,11 +1,11 @@
 //! The sides of least cost: near and far as the two parts of a minimum s-t cut. Every node that may
 //! be on either side is a vertex; what the hardware fixes is the source (near) or the sink (far).
 //!
-//! A near node cuts its edge to the sink, of what offloading it costs. For the moves of a register
-//! from near to far a vertex stands between what writes it and what reads it: an edge from each
-//! write, of what a move at each write costs, and one to each read. On whichever part that vertex
-//! is, either all writes near are cut or all reads far are, so the cut takes the lesser of the two as
-//! `model.rs` has it (the gadget of a directed hyperedge, Lawler, "Cutsets and partitions of
+//! A near node cuts its edge to the sink, of what it sends near, a far one that from the source, of what
+//! it sends far. For the moves of a register from near to far a vertex stands between what writes it and
+//! what reads it: an edge from each write, of what a move at each write costs, and one to each read. On
+//! whichever part that vertex is, either all writes near are cut or all reads far are, so the cut takes
+//! the lesser of the two as `model.rs` has it (the gadget of a directed hyperedge, Lawler, "Cutsets and partitions of
 //! hypergraphs", 1973). Moves from far to near have a vertex with edges the other way round.
 //!
 //! The flow is Dinic's ([`super::flow`]); of several minimum cuts the one with the fewest nodes near is taken.
@@ -26,7 +26,8 @@ pub fn decide(model: &Model, fixed: &[Side], steps: u64) -> Option<(Vec<Side>, u
         model.nodes.iter().map(|node| node.is_free().then(|| graph.vertex())).collect();
     for (node, vertex) in model.nodes.iter().zip(&vertices) {
         if let Some(vertex) = *vertex {
-            graph.arc(vertex, far, node.offload);
+            graph.arc(vertex, far, node.sent[Side::Near as usize]);
+            graph.arc(near, vertex, node.sent[Side::Far as usize]);
         }
     }
     let terminal = |side: Side| if side == Side::Near { near } else { far };
@@ -86,7 +87,8 @@ mod tests {
         let node = |rng: &mut Rng| {
             let weight = *rng.pick(&[1, 10, 100]);
             let at = (Block::from_u32(0), 0);
-            Node { at, rule: Rule::Free, weight, offload: 16 * weight, nets: vec![], span: None }
+            let sent = [*rng.pick(&[0, 160]) * weight, 16 * weight];
+            Node { at, rule: Rule::Free, apart: false, weight, sent, nets: vec![], span: None }
         };
         let nodes: Vec<Node> = (0..free).map(|_| node(rng)).collect();
         let mut nets: SecondaryMap<VReg, Net> = SecondaryMap::new();

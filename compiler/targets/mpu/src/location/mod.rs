@@ -11,6 +11,7 @@ mod budget;
 pub mod flow;
 pub mod mincut;
 pub mod model;
+mod reach;
 pub mod remarks;
 pub mod weights;
 
@@ -28,6 +29,7 @@ use nbcc_simt::backend::select::{MachFunction, Selected};
 
 use annotate::{Label, Labels};
 use model::Model;
+use reach::Reach;
 use weights::Weights;
 
 /// The key of the choice.
@@ -104,7 +106,7 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
     let (name, policy) = policy.expect("the driver checks the values of choices");
     state.own.0.clear();
     for kernel in &mut state.kernels {
-        let Some(Selected { func, values, .. }) = &mut kernel.selected else {
+        let Some(Selected { func, blocks, values, .. }) = &mut kernel.selected else {
             state.own.0.push(None);
             continue;
         };
@@ -112,7 +114,8 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
         let measured =
             state.profile.as_ref().map(|counts| weights::measured(func, counts, cx.sources));
         let weights = measured.clone().flatten().unwrap_or_else(|| weights::expected(func));
-        let located = locate(func, &machine, *policy, &weights);
+        let reach = Reach::new(ir, blocks, &machine);
+        let located = locate(func, &machine, *policy, &weights, &reach);
         if cx.passes.verify_each
             && let Err(what) = check(func, Near::of(&machine), &located.places)
         {
@@ -171,9 +174,10 @@ pub fn locate(
     machine: &Machine,
     policy: Policy,
     weights: &Weights,
+    reach: &Reach,
 ) -> Location {
     let near = Near::of(machine);
-    let model = Model::new(func, machine, weights);
+    let model = Model::new(func, machine, weights, reach);
     let labels = annotate::label(func, near);
     let input = Input { func, near, model: &model, labels: &labels };
     let chosen = policy(&input);

@@ -2,19 +2,22 @@
 //! expected to execute. Instructions are nodes that are near or far; of a register, those that write
 //! it and those that read it are a net.
 //!
-//! A near instruction is sent up and its return down. A register that is read on another side than
+//! A near instruction is sent up and its return down. What an access sends depends on whether a near-bank
+//! unit is expected to do it whole (`reach.rs`); else what it stores is read far. A register that is read on another side than
 //! where it was written is moved, once for all that read it there until it is written again (the
 //! register track table): so often at most as it is written on the one side, and so often at most as
 //! it is read on the other.
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::Span;
+use nbcc_isa::Instruction;
 use nbcc_isa_mpu::Machine;
 use nbcc_isa_mpu::location::{Near, Rule, Side, for_each_operand, rule};
-use nbcc_isa_simt::{LANES, RegClass};
-use nbcc_mach::{Block, VReg};
+use nbcc_isa_simt::{Inst, LANES, RegClass};
+use nbcc_mach::{Block, InstData, VReg};
 use nbcc_simt::backend::select::MachFunction;
 
+use super::reach::Reach;
 use super::weights::Weights;
 
 /// Where an operand is read or written.
@@ -33,10 +36,12 @@ pub struct Node {
     pub at: (Block, usize),
     /// What the hardware says of it.
     pub rule: Rule,
+    /// It is a store whose words are sent one by one, of a value that is read far.
+    pub apart: bool,
     /// How often it executes.
     pub weight: u64,
-    /// Bytes over the TSVs where it is near.
-    pub offload: u64,
+    /// Bytes over the TSVs on each side, moves of registers aside.
+    pub sent: [u64; 2],
     /// The registers that it reads or writes, each once.
     pub nets: Vec<Own>,
     /// The source it comes from.
@@ -136,15 +141,17 @@ pub fn bytes_of(class: RegClass) -> u64 {
 
 impl Model {
     /// The model of a function whose blocks execute so often.
-    pub fn new(func: &MachFunction, machine: &Machine, weights: &Weights) -> Model {
+    pub fn new(func: &MachFunction, machine: &Machine, weights: &Weights, reach: &Reach) -> Model {
         let near = Near::of(machine);
-        let request = 2 * u64::from(machine.network.request_bytes);
         let mut model = Model { nodes: Vec::with_capacity(func.len()), nets: SecondaryMap::new() };
         for (block, data) in &func.blocks {
             for (index, inst) in data.insts.iter().enumerate() {
                 let rule = rule(&inst.inst, near);
                 let weight = weights[block];
                 let number = model.nodes.len();
+                let whole = reach.is_whole(block, inst);
+                let split = matches!(rule, Rule::Split | Rule::SplitByHint);
+                let apart = split && !whole && inst.inst.op.memory_reads().is_empty();
                 // Where an operand is with the instruction on either side says whether it follows.
                 let mut sides: Vec<Side> = Vec::new();
                 let first = side_of(rule, Side::Far);
@@ -154,6 +161,7 @@ impl Model {
                 let second = side_of(rule, Side::Near);
                 for_each_operand(&inst.inst, second, near, |operand, side| {
                     let end = match sides.next() {
+                        _ if apart && side == Side::Near => End::At(Side::Far),
                         Some(other) if other != side => End::Of(number),
                         _ => End::At(side),
                     };
@@ -179,9 +187,11 @@ impl Model {
                         None => nets.push(Own { vreg, writes, reads }),
                     }
                 });
-                let offload = if rule == Rule::Free { request.saturating_mul(weight) } else { 0 };
+                let sent =
+                    sent(inst, rule, whole, machine).map(|bytes| bytes.saturating_mul(weight));
                 let at = (block, index);
-                model.nodes.push(Node { at, rule, weight, offload, nets, span: inst.span });
+                let span = inst.span;
+                model.nodes.push(Node { at, rule, apart, weight, sent, nets, span });
             }
         }
         model
@@ -207,10 +217,9 @@ impl Model {
 
     /// What a choice costs: a side for each node.
     pub fn cost(&self, sides: &[Side]) -> u64 {
-        let offload = self.nodes.iter().zip(sides).filter(|&(_, &side)| side == Side::Near);
-        let offload = offload.fold(0u64, |sum, (node, _)| sum.saturating_add(node.offload));
+        let sent = self.nodes.iter().zip(sides).map(|(node, &side)| node.sent[side as usize]);
         let nets = self.nets.keys().map(|vreg| self.net_cost(vreg, sides));
-        nets.fold(offload, u64::saturating_add)
+        sent.chain(nets).fold(0, u64::saturating_add)
     }
 
     /// What a node, which is at `now`, and the moves of what it reads and writes cost on each side,
@@ -222,9 +231,8 @@ impl Model {
         sums: &SecondaryMap<VReg, Sums>,
         apart: Option<(VReg, Side)>,
     ) -> [u64; 2] {
-        let Node { nets, weight, offload, .. } = &self.nodes[node];
+        let Node { nets, weight, sent, .. } = &self.nodes[node];
         Side::ALL.map(|side| {
-            let offload = if side == Side::Near { *offload } else { 0 };
             let cost = nets.iter().map(|own| {
                 let mut sums = sums[own.vreg];
                 for (sums, is) in [(&mut sums.writes, own.writes), (&mut sums.reads, own.reads)] {
@@ -240,7 +248,7 @@ impl Model {
                 }
                 sums.cost(self.nets[own.vreg].bytes)
             });
-            cost.fold(offload, u64::saturating_add)
+            cost.fold(sent[side as usize], u64::saturating_add)
         })
     }
 
@@ -250,6 +258,25 @@ impl Model {
             (!net.writes.is_empty() || !net.reads.is_empty()).then_some(vreg)
         };
         self.nets.iter().filter_map(used)
+    }
+}
+
+/// What an instruction sends over the TSVs on each side, in bytes. An access that may be on either has
+/// its words sent one by one where it is far or cannot be done whole; a register that is gathered of
+/// them goes down where it is to be near.
+fn sent(data: &InstData<Inst<VReg>>, rule: Rule, whole: bool, machine: &Machine) -> [u64; 2] {
+    let request = u64::from(machine.network.request_bytes);
+    let offload = 2 * request;
+    let bytes = data.accesses.first().map_or(0, |access| u64::from(access.bytes)) * LANES as u64;
+    let stores = data.inst.op.memory_reads().is_empty();
+    match (rule, whole) {
+        (Rule::Free, _) => [0, offload],
+        (Rule::SplitByHint, true) => {
+            let words = bytes.div_ceil(machine.memory.bank_io_bytes.into());
+            [bytes + words * if stores { offload } else { request }, offload]
+        }
+        (Rule::SplitByHint, false) if !stores => [0, bytes + request],
+        _ => [0, 0],
     }
 }
 
@@ -271,7 +298,8 @@ mod tests {
             |&n| Own { vreg: VReg::from_u32(n), writes: n == 0 && weight == 1, reads: weight > 1 };
         let nets = nets.iter().map(own).collect();
         let at = (Block::from_u32(0), 0);
-        Node { at, rule: Rule::Free, weight, offload: 16 * weight, nets, span: None }
+        let (rule, sent) = (Rule::Free, [0, 16 * weight]);
+        Node { at, rule, apart: false, weight, sent, nets, span: None }
     }
 
     #[test]

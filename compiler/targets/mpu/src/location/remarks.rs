@@ -20,6 +20,12 @@ use super::{Location, shares};
 
 const NOTHING: &str = "nothing";
 const FETCHED: &str = "instructions are fetched there";
+/// Why the value of a store is read far, and what would have it elsewhere.
+const APART: (&str, &str) = (
+    "the threads of a warp are not expected to fill the words of a near-bank unit in their order, so that the \
+     load-store unit sends each word",
+    "neighbouring threads that store neighbouring words",
+);
 
 /// The remarks of a kernel whose instructions have their hints by a policy, and what `explain` says
 /// of it.
@@ -128,8 +134,8 @@ fn of_instruction(
         .text(" far");
     let node = &model.nodes[number];
     let mut terms = vec![Term::new("Executions", node.weight)];
-    if node.offload > 0 {
-        terms.push(Term::new("OffloadBytes", node.offload));
+    if node.sent[Side::Near as usize] > 0 {
+        terms.push(Term::new("OffloadBytes", node.sent[Side::Near as usize]));
     }
     let flips = flips(model, number, side, near < far, sums);
     let cheaper = if near < far { Side::Near } else { Side::Far };
@@ -190,13 +196,14 @@ fn of_fixed(
     let begin = Message::of(format!("`{}` ", inst.mnemonic()));
     let side = match node.rule {
         Rule::At(side) => side,
+        _ if node.apart => Side::Far,
         Rule::Split | Rule::SplitByHint | Rule::Free => Side::Near,
     };
     let message = match node.rule {
         Rule::At(_) => begin.text("executes ").value("Side", side),
         _ => begin.text("has its address far and its value ").value("Side", side),
     };
-    let (why, flip) = reason(inst, near);
+    let (why, flip) = if node.apart { APART } else { reason(inst, near) };
     let message = message.text(", as the machine fixes it: ").value("Why", why);
     let mut terms = vec![Term::new("Executions", node.weight)];
     for_each_operand(inst, side, near, |operand, at| {
