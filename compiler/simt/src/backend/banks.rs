@@ -23,6 +23,8 @@ pub struct Store {
     pub banks: Vec<u8>,
     /// How many it has for a thread.
     pub entries: u32,
+    /// How many of these leave room for as many warps as there can be; 0 where that is not to be had.
+    pub spare: u32,
 }
 
 /// The banks of a machine; a value that may be anywhere is in the last one.
@@ -37,7 +39,7 @@ pub struct Banks {
 impl Banks {
     /// One register file.
     pub fn one(entries: u32) -> Banks {
-        Banks { stores: vec![Store { banks: vec![0], entries }], hints: vec![Hint::None] }
+        Banks { stores: vec![Store { banks: vec![0], entries, spare: 0 }], hints: vec![Hint::None] }
     }
 
     /// The last bank.
@@ -102,6 +104,38 @@ impl Banks {
             }
         }
         Some(quotas)
+    }
+
+    /// The entries that each bank may take such that no warp finds less room than if there were as few
+    /// as possible: what stores can spare goes to their banks in turn. `None` for banks of which a
+    /// store has no more than is needed.
+    pub fn roomy(&self, func: &MachFunction) -> Vec<Option<u16>> {
+        let needs = pressure(func, self.hints.len());
+        // Predicates are spilled to the first bank.
+        let wanted = |(bank, &need): (usize, &u32)| match need {
+            0 if bank > 0 => 0,
+            _ => need.next_multiple_of(2) + 2,
+        };
+        let wanted: Vec<u32> = needs.iter().enumerate().map(wanted).collect();
+        let mut quotas = wanted.clone();
+        let fits = |bank: usize, quotas: &[u32]| {
+            self.stores.iter().filter(|store| store.banks.contains(&(bank as u8))).all(|store| {
+                let taken = store.banks.iter().map(|&bank| quotas[usize::from(bank)]);
+                taken.sum::<u32>() <= store.spare
+            })
+        };
+        let can: Vec<bool> = (0..quotas.len()).map(|bank| fits(bank, &wanted)).collect();
+        let grows = |&bank: &usize| can[bank] && wanted[bank] > 0;
+        let mut growing: Vec<usize> = (0..quotas.len()).filter(grows).collect();
+        while !growing.is_empty() {
+            growing.retain(|&bank| {
+                quotas[bank] += 2;
+                let fits = fits(bank, &quotas);
+                quotas[bank] -= if fits { 0 } else { 2 };
+                fits
+            });
+        }
+        quotas.iter().zip(can).map(|(&quota, can)| can.then_some(quota as u16)).collect()
     }
 
     /// Checks that banks share no entry and that each store has enough.

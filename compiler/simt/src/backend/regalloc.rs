@@ -49,24 +49,25 @@ impl Registers {
 }
 
 /// The register files of a thread: predicates, then a file for each bank.
-fn files(banks: &[Range<u16>]) -> Vec<RegisterFile<RegClass>> {
-    let file = |classes, bank, entries: Range<u16>, limit, relieved| RegisterFile {
+fn files(banks: &[(Range<u16>, Policy)]) -> Vec<RegisterFile<RegClass>> {
+    let file = |classes, bank, entries: Range<u16>, policy, limit, relieved| RegisterFile {
         classes,
         bank,
         entries,
-        policy: Policy::Min,
+        policy,
         pressure: Some(Pressure { limit, relieved }),
     };
     let predicates = u32::from(PREDICATES);
-    let words = banks.iter().enumerate().map(|(bank, entries)| {
+    let words = banks.iter().enumerate().map(|(bank, (entries, policy))| {
         let words = u32::from(entries.end - entries.start);
         // An odd entry behind the pairs is of no use to them, but to words. What a single
         // instruction and the moves around it need is left free where anything is spilled.
         let relieved = words.saturating_sub(20).max(words / 2);
         let classes = &[(RegClass::Word, 1), (RegClass::Wide, 2)];
-        file(classes, bank as u8, entries.clone(), words.saturating_sub(2), relieved)
+        file(classes, bank as u8, entries.clone(), *policy, words.saturating_sub(2), relieved)
     });
-    let first = file(&[(RegClass::Pred, 1)], 0, 0..PREDICATES, predicates, predicates - 3);
+    let first =
+        file(&[(RegClass::Pred, 1)], 0, 0..PREDICATES, Policy::Min, predicates, predicates - 3);
     std::iter::once(first).chain(words).collect()
 }
 
@@ -81,9 +82,30 @@ pub fn allocate(
     local_bytes: u64,
     coalescing: bool,
 ) -> Result<Registers, Shortage> {
-    if let Some(quotas) = banks.quotas(func) {
+    let quotas = banks.quotas(func);
+    let roomy = banks.roomy(func);
+    let limit = |(bank, roomy): (usize, &Option<u16>)| match (roomy, &quotas) {
+        (Some(quota), _) => Some((*quota, Policy::Spread)),
+        (None, Some(quotas)) => Some((quotas[bank], Policy::Min)),
+        (None, None) => None,
+    };
+    // Registers that are reused late leave the scheduler free to order what uses them.
+    if roomy.iter().flatten().any(|&quota| quota > 0)
+        && let Some(limits) = roomy.iter().enumerate().map(limit).collect::<Option<Vec<_>>>()
+    {
+        let mut spread = func.clone();
+        let done = allocate_in(&mut spread, banks, &limits, local_bytes, coalescing);
+        if let Ok(done) = done
+            && done.allocation.spilled + done.allocation.rematerialised == 0
+            && banks.check(&done.banks).is_ok()
+        {
+            *func = spread;
+            return Ok(done);
+        }
+    }
+    if let Some(quotas) = quotas {
         let mut divided = func.clone();
-        if let Ok(done) = allocate_in(&mut divided, banks, &quotas, local_bytes, coalescing) {
+        if let Ok(done) = allocate_in(&mut divided, banks, &few(&quotas), local_bytes, coalescing) {
             *func = divided;
             return Ok(done);
         }
@@ -91,20 +113,25 @@ pub fn allocate(
     for data in func.vregs.values_mut().filter(|data| data.class != RegClass::Pred) {
         data.bank = banks.last();
     }
-    allocate_in(func, banks, &banks.only_last(), local_bytes, coalescing)
+    allocate_in(func, banks, &few(&banks.only_last()), local_bytes, coalescing)
+}
+
+/// As few entries of each quota as possible.
+fn few(quotas: &[u16]) -> Vec<(u16, Policy)> {
+    quotas.iter().map(|&quota| (quota, Policy::Min)).collect()
 }
 
 /// Gives entries, of each bank as many as its quota at most.
 fn allocate_in(
     func: &mut MachFunction,
     banks: &Banks,
-    quotas: &[u16],
+    limits: &[(u16, Policy)],
     local_bytes: u64,
     coalescing: bool,
 ) -> Result<Registers, Shortage> {
     let mut spiller = ThreadSpiller { local_bytes, recipes: SecondaryMap::new(), banks };
-    let ranges: Vec<Range<u16>> = quotas.iter().map(|&quota| 0..quota).collect();
-    let mut allocation = regalloc::allocate(func, &files(&ranges), &mut spiller, coalescing)?;
+    let limits: Vec<_> = limits.iter().map(|&(quota, policy)| (0..quota, policy)).collect();
+    let mut allocation = regalloc::allocate(func, &files(&limits), &mut spiller, coalescing)?;
     // One bank behind the other, from even entries, since pairs begin there.
     let mut ranges = Vec::new();
     let mut next = 0;
@@ -134,7 +161,9 @@ pub fn check(
     let slots =
         Slots { range: address(local_bytes)..address(registers.local_bytes), unit: WORD_BYTES };
     banks.check(&registers.banks)?;
-    let files = files(&registers.banks);
+    let banks: Vec<_> =
+        registers.banks.iter().map(|entries| (entries.clone(), Policy::Min)).collect();
+    let files = files(&banks);
     regalloc::check(before, after, &registers.allocation, &files, &slots, transfer)
 }
 

@@ -27,12 +27,16 @@ pub fn subcore_warps(machine: &Machine, table: &Kernel) -> u32 {
 pub fn banks(machine: &Machine, table: &Kernel) -> Banks {
     let warps = subcore_warps(machine, table);
     let of = |side| (entries_of(machine, side) / warps).max(LEAST);
+    // As many as are left for each where all warps of a subcore run.
+    let spare = |side| entries_of(machine, side) / machine.core.subcore_warps;
+    let store =
+        |banks: &[u8], side| Store { banks: banks.to_vec(), entries: of(side), spare: spare(side) };
     let names = machine.registers.words;
     Banks {
         stores: vec![
-            Store { banks: vec![0, 2], entries: of(Side::Far) },
-            Store { banks: vec![1, 2], entries: of(Side::Near) },
-            Store { banks: vec![0, 1, 2], entries: names },
+            store(&[0, 2], Side::Far),
+            store(&[1, 2], Side::Near),
+            Store { banks: vec![0, 1, 2], entries: names, spare: names },
         ],
         hints: vec![Hint::Far, Hint::Near, Hint::None],
     }
