@@ -65,17 +65,20 @@ pub fn mesh_of(machine: &Machine) -> [u32; 2] {
 }
 
 /// Column (0) or row (1) of the vault among those that tiles go to, as the control core knows it.
-/// Vaults that stand in one row of the grid, whatever their mesh is, are counted through.
+/// Vaults that stand in one row or one column of the grid, whatever their mesh is, are counted through.
 pub fn vault_along(b: &mut Builder<'_>, grid: &Grid, k: usize) -> Value {
-    let [columns, rows] = mesh(grid);
-    if rows > 1 || columns == 1 {
-        return id(b, [VAULT_COLUMN, VAULT_ROW][k]);
-    }
-    if k == 1 {
+    let line = match mesh(grid) {
+        [1, 1] => None,
+        [_, 1] => Some(0),
+        [1, _] => Some(1),
+        _ => None,
+    };
+    let Some(line) = line else { return id(b, [VAULT_COLUMN, VAULT_ROW][k]) };
+    if k != line {
         return b.i32(0);
     }
     let (chip, vault) = (id(b, CHIP), id(b, VAULT));
-    let before = times(b, chip, grid.vaults[0].into());
+    let before = times(b, chip, grid.vaults[line].into());
     b.iadd(before, vault)
 }
 

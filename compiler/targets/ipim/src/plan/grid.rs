@@ -9,20 +9,30 @@ use super::BufferPlan;
 
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
-/// near, unless all vaults in one row have at most half of the work; among the shapes of groups in
-/// a vault with equal work the one wins whose groups have the least to exchange with those around
-/// them, if tiles are `tile` wide and high.
+/// near, unless all vaults in one row, or for what is higher than wide in one column, have at most half of
+/// the work; among the shapes of groups in a vault with equal work the one wins whose groups have the
+/// least to exchange with those around them, if tiles are `tile` wide and high.
 pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
-    let [mesh, flat] = arrangements(machine).map(|of| grid_on(machine, of, cells, tile));
-    let one_row = cells[1] == 1 && work(&flat) <= work(&mesh);
-    if one_row || work(&flat) * 2 <= work(&mesh) { flat } else { mesh }
+    let [mesh, row, column] = arrangements(machine).map(|of| grid_on(machine, of, cells, tile));
+    let one_row = cells[1] == 1 && work(&row) <= work(&mesh);
+    let [width, height] = [0, 1].map(|k| u64::from(cells[k]) * u64::from(tile[k]));
+    if one_row || work(&row) * 2 <= work(&mesh) {
+        row
+    } else if height > width && work(&column) * 2 <= work(&mesh) {
+        column
+    } else {
+        mesh
+    }
 }
 
-/// Columns and rows of cubes, and of vaults of a cube: in their meshes, and all in one row.
-fn arrangements(machine: &Machine) -> [([u32; 2], [u32; 2]); 2] {
+/// Columns and rows of cubes, and of vaults of a cube: in their meshes, all in one row, and all in one
+/// column. With the shapes of groups these suffice for pictures of any shape: where the mesh is too wide for
+/// the highest groups, a column is not for the widest.
+fn arrangements(machine: &Machine) -> [([u32; 2], [u32; 2]); 3] {
     let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
     let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
-    [(cubes, vaults), (row(cubes), row(vaults))]
+    let column = |[columns, rows]: [u32; 2]| [1, columns * rows];
+    [(cubes, vaults), (row(cubes), row(vaults)), (column(cubes), column(vaults))]
 }
 
 /// Columns and rows that the groups of a vault can stand in.
@@ -152,6 +162,44 @@ mod tests {
     use nbcc_testing::Rng;
 
     use super::*;
+
+    /// The least number of tiles for the busiest engine if vaults stand in any number of columns.
+    fn least(machine: &Machine, [columns, rows]: [u32; 2]) -> u64 {
+        let (vaults, pgs) = (machine.vaults(), machine.hierarchy.pgs);
+        let divisors = |n: u32| (1..=n).filter(move |&d| n.is_multiple_of(d));
+        let all = divisors(vaults).flat_map(|v| divisors(pgs).map(move |g| (v, g)));
+        let tiles = all.map(|(v, g)| {
+            let across = columns.div_ceil(v * g * machine.hierarchy.pes);
+            let down = rows.div_ceil(vaults / v * (pgs / g));
+            u64::from(across) * u64::from(down)
+        });
+        tiles.min().expect("one column is one of them")
+    }
+
+    #[test]
+    fn no_other_arrangement_of_vaults_saves_half_of_the_tiles() {
+        for name in ["ipim", "ipim-cube", "ipim-vault"] {
+            let machine = Machine::built_in(name);
+            let mut columns_of_vaults = 0;
+            for seed in 0..2000 {
+                let mut random = Rng::new(seed);
+                let cells = [0, 1].map(|_| {
+                    let bits = random.below(14);
+                    1 + random.below(1 << bits) as u32
+                });
+                let grid = grid_for(&machine, cells, [4, 4]);
+                let holds = grid.tiles();
+                assert!((0..2).all(|k| u64::from(cells[k]) <= holds[k]), "{cells:?}: {grid:?}");
+                let least = least(&machine, cells);
+                assert!(
+                    work(&grid) < 2 * least,
+                    "{name}, {cells:?}: {least} tiles are enough, not {grid:?}"
+                );
+                columns_of_vaults += usize::from(grid.cubes[0] * grid.vaults[0] == 1);
+            }
+            assert!(columns_of_vaults > 200, "{name}: {columns_of_vaults}");
+        }
+    }
 
     #[test]
     fn fitted_tiles_leave_engines_no_more_points() {
