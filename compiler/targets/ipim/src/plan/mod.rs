@@ -30,6 +30,7 @@ mod limits;
 mod maker;
 mod modes;
 mod moved;
+mod narrow;
 mod nests;
 mod order;
 mod padded;
@@ -459,6 +460,12 @@ impl Plan {
         let kept = *self.input_region(input).get(k)?;
         let inside = self.bounds.inputs[input].as_ref().is_some_and(|read| kept.contains(read[k]));
         (self.pipeline.inputs[input].repeat_edge && !inside).then_some(kept)
+    }
+
+    /// Whether the first two dimensions of a Func change places.
+    fn is_turned(&self, func: Func) -> bool {
+        let order = self.funcs[func].first().map(|&id| &self.buffers[id].order[..]);
+        matches!(order, Some([Some(1), Some(0), ..]))
     }
 
     /// The first coordinate and the one behind the last along x and y that buffers which are cut as these

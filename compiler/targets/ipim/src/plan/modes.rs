@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use nbcc_isa_ipim::Machine;
-use nbcc_stages::bounds::{Bounds, IndexForm, Interval};
-use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline, Update};
+use nbcc_stages::bounds::{Bounds, IndexForm, Interval, Region};
+use nbcc_stages::{BinaryOp, ElementType, Expr, ExprKind, Func, Pipeline, Update, Walker};
 
-use super::access::{Access, Source, accesses};
+use super::access::{Access, Source, accesses, accesses_of};
 use super::copies::{in_parts, most_copied};
 use super::forms::Forms;
 use super::inner::InnerIndex;
@@ -194,6 +194,8 @@ pub(super) fn elements(bounds: &Bounds, source: Source) -> u64 {
 pub struct Reduction {
     /// The dimensions of its Func that it runs along.
     pub along: Vec<u32>,
+    /// Whether the first two dimensions of the nest change places, as those of an image that it reads have.
+    pub turned: bool,
     /// The element that a point contributes to.
     pub args: Vec<Expr>,
     /// What it contributes.
@@ -202,6 +204,19 @@ pub struct Reduction {
     pub predicates: Vec<Expr>,
     /// How contributions combine.
     pub op: BinaryOp,
+}
+
+impl Reduction {
+    /// The intervals of the dimensions of the nest of update `k` of a Func. `None` where it never runs.
+    pub(super) fn region(&self, bounds: &Bounds, func: Func, k: usize) -> Option<Region> {
+        let loops = bounds.funcs[func].as_ref()?.stages[k + 1].as_ref()?;
+        let along = self.along.iter().map(|&d| loops.dims[d as usize]);
+        let mut region: Region = loops.rvars.iter().copied().chain(along).collect();
+        if self.turned {
+            region.swap(0, 1);
+        }
+        (!loops.rvars.is_empty()).then_some(region)
+    }
 }
 
 /// Whether an expression is value `k` of a Func where an update of it writes.
@@ -258,7 +273,7 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
     let mut roots = update.args.clone();
     roots.push(value);
     roots.extend(&predicates);
-    let reachable = nbcc_stages::Walker::once(pipeline, roots.iter().copied());
+    let reachable = Walker::once(pipeline, roots.iter().copied());
     let mut along = Vec::new();
     for &e in &reachable {
         match &pipeline.exprs[e].kind {
@@ -273,17 +288,34 @@ pub fn reduction(pipeline: &mut Pipeline, func: Func, k: usize) -> Option<Reduct
         return None;
     }
     let variables = pipeline.rdoms[rdom].dims.len() as u32;
-    let new = pipeline.rewritten(roots, |_, _, kind, _| match kind {
-        ExprKind::RVar(r, n) if r == rdom => ExprKind::Dim(n),
-        ExprKind::Dim(d) => {
-            let place = along.binary_search(&d).expect("all dimensions were collected");
-            ExprKind::Dim(variables + place as u32)
-        }
-        kind => kind,
+    // The dimension of the nest that a variable is.
+    let place_of = |kind: &ExprKind| match *kind {
+        ExprKind::RVar(r, n) if r == rdom => Some(n),
+        ExprKind::Dim(d) => along.binary_search(&d).ok().map(|place| variables + place as u32),
+        _ => None,
+    };
+    // Whether rows of an image that is read run along a dimension of the nest.
+    let begins_along = |dim: u32| {
+        let arg = |access: &Access| {
+            let first = Walker::once(pipeline, access.args.first().copied());
+            let places = first.iter().filter_map(|&e| place_of(&pipeline.exprs[e].kind));
+            access.args.len() > 1 && places.eq([dim])
+        };
+        accesses_of(pipeline, roots.iter().copied()).iter().any(arg)
+    };
+    // Lanes that contribute to different elements would take turns.
+    let of_element = Walker::once(pipeline, update.args.iter().copied());
+    let contributes = |&e: &Expr| place_of(&pipeline.exprs[e].kind) == Some(1);
+    let turned = begins_along(1) && !begins_along(0) && !of_element.iter().any(contributes);
+    let new = pipeline.rewritten(roots, |_, _, kind, _| match place_of(&kind) {
+        Some(place) if turned && place < 2 => ExprKind::Dim(1 - place),
+        Some(place) => ExprKind::Dim(place),
+        None => kind,
     });
     let renamed = |list: &[Expr]| list.iter().map(|e| new[e]).collect::<Vec<_>>();
     Some(Reduction {
         along: along.clone(),
+        turned,
         args: renamed(&update.args),
         value: new[&value],
         predicates: renamed(&predicates),

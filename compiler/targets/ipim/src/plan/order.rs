@@ -11,12 +11,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_base::Span;
+use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, Extents, Interval};
 use nbcc_stages::{ElementType, Expr, ExprKind, Func, Literal, Pipeline, RDom, Walker};
 
 use super::access::{Access, Source, accesses, stage_roots};
 use super::modes::{elements, foreign_accesses};
-use super::{Finding, FindingKind, Stage};
+use super::narrow::{longest_first, of_reductions};
+use super::{Finding, FindingKind, Plan, Stage, Step};
 
 /// The dimension at each place; `None` for a place of one element that is no dimension.
 pub type Order = Vec<Option<usize>>;
@@ -99,7 +101,7 @@ fn along(pipeline: &Pipeline, access: &Access, dim: usize) -> Option<usize> {
 }
 
 /// The order in which what is read meets a consumer of that order.
-fn asked(pipeline: &Pipeline, access: &Access, consumer: &Order) -> Option<Order> {
+pub(super) fn asked(pipeline: &Pipeline, access: &Access, consumer: &Order) -> Option<Order> {
     let places = consumer.iter().take(2);
     let first: Option<Vec<usize>> =
         places.flatten().map(|&dim| along(pipeline, access, dim)).collect();
@@ -139,6 +141,14 @@ fn offered(pipeline: &Pipeline, access: &Access, producer: &Order, dims: usize) 
 /// The order that distributes the two largest of the dimensions along which every point keeps to itself
 /// and follows the largest of what it reads, as `x` and `y` of an image with channels first.
 fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
+    let mut first = largest_two(pipeline, bounds, func)?;
+    first.sort_unstable();
+    let dims = pipeline.funcs[func].vars.len();
+    Some(with_first(&first, dims)).filter(|order| !is_plain(order))
+}
+
+/// These two dimensions, the larger one first.
+pub(super) fn largest_two(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<[usize; 2]> {
     let free = free(pipeline, func);
     let region = bounds.region(func)?;
     let all = stages(pipeline, func).flat_map(|stage| foreign_accesses(pipeline, func, stage));
@@ -154,8 +164,7 @@ fn largest(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order> {
     }
     first.sort_by_key(|&d| std::cmp::Reverse(region[d].extent()));
     first.truncate(2);
-    first.sort_unstable();
-    (first.len() == 2).then(|| with_first(&first, free.len())).filter(|order| !is_plain(order))
+    first.try_into().ok()
 }
 
 /// Whether a Func of one dimension reads images of more, as sums of rows or columns do.
@@ -186,15 +195,47 @@ fn across_data(pipeline: &Pipeline, bounds: &Bounds, func: Func) -> Option<Order
     Some(with_first(&[first], free.len()))
 }
 
+/// What an order has to gain, as times are estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gain {
+    /// Nothing: some Func has to be in another order than the source's. One that readers ask for saves what
+    /// is not estimated, where rows are read along columns.
+    Any,
+    /// A third.
+    Third,
+    /// Three quarters: of loops that are unrolled the estimate of plans is several times too long.
+    Most,
+}
+
+impl Gain {
+    /// What it has to gain over a plan: no more than a third where that reduces in parts, too.
+    pub fn over(self, plan: Option<&Plan>) -> Gain {
+        let in_parts = |step: &Step| matches!(step, Step::Reduce(_));
+        let reduces = plan.is_some_and(|plan| plan.steps.iter().any(in_parts));
+        if reduces { self.min(Gain::Third) } else { self }
+    }
+
+    /// The cycles that a plan has to stay below in place of one that takes so many.
+    pub fn below(self, cycles: u64) -> u64 {
+        match self {
+            Gain::Any => cycles.saturating_add(1),
+            Gain::Third => cycles - cycles / 3,
+            Gain::Most => cycles / 4,
+        }
+    }
+}
+
 /// Orders to choose from: those of what is read by Funcs that need one, and the same with those of what
-/// reads them, also where all others have their largest dimensions first, or where the lines are whole that
-/// a Func of lines reads or data picks from; each with whether any Func has to be in another order than the source's. None
+/// reads them, also where all others have their largest dimensions first, where the lines are whole that
+/// a Func of lines reads or data picks from, where what is reduced in parts meets the parts, or where the longest
+/// dimension comes first of what is long and narrow; each with what it has to gain over the source's. None
 /// where that serves.
-pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
+pub fn choices(pipeline: &Pipeline, bounds: &Bounds, machine: &Machine) -> Vec<(Orders, Gain)> {
     let needed: Vec<Func> = bounds.needed(pipeline).map(|(func, _)| func).collect();
     let mut constrained_ones = Orders::new();
     let mut largest_first = Orders::new();
     let mut lines = Orders::new();
+    let (mut reduced, mut of_reduced) = (Orders::new(), Gain::Third);
     for &func in &needed {
         let source = Source::Func(func);
         let order = constrained(pipeline, bounds, func);
@@ -204,6 +245,10 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
         lines.extend(of_lines.map(|order| (source, order)));
         let order = order.or_else(|| largest(pipeline, bounds, func));
         largest_first.extend(order.map(|order| (source, order)));
+        for (source, order, gain) in of_reductions(pipeline, bounds, machine, func) {
+            of_reduced = of_reduced.max(gain);
+            reduced.entry(source).or_insert(order);
+        }
     }
     let all_free = |func: &Func| free(pipeline, *func).into_iter().all(|free| free);
     let open: BTreeSet<Func> = needed.iter().copied().filter(all_free).collect();
@@ -211,12 +256,31 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
         Source::Input(_) => true,
         Source::Func(func) => open.contains(&func),
     };
-    let mut all: Vec<(Orders, bool)> = Vec::new();
+    let mut all: Vec<(Orders, Gain)> = Vec::new();
     if !lines.is_empty() {
         lines.extend(constrained_ones.clone());
     }
-    let seeds = [(constrained_ones, true), (largest_first, false), (lines, false)];
-    for (mut orders, needed_ones) in seeds {
+    reduced.retain(|&source, order| follows(source) && !is_plain(order));
+    if !reduced.is_empty() {
+        let others = largest_first.iter().filter(|(source, _)| !reduced.contains_key(source));
+        let others: Vec<_> = others.map(|(&source, order)| (source, order.clone())).collect();
+        reduced.extend(others);
+    }
+    // What reads it, and what it reads, follows.
+    let longest = longest_first(pipeline, bounds, machine).into_iter().map(|(func, order)| {
+        let mut orders = constrained_ones.clone();
+        orders.insert(Source::Func(func), order);
+        (orders, Gain::Third)
+    });
+    let longest: Vec<_> = longest.collect();
+    let mut seeds = vec![
+        (constrained_ones, Gain::Any),
+        (largest_first, Gain::Third),
+        (lines, Gain::Third),
+        (reduced, of_reduced),
+    ];
+    seeds.extend(longest);
+    for (mut orders, gain) in seeds {
         ask(pipeline, &needed, &follows, &mut orders);
         let mut handed_on = orders.clone();
         hand_on(pipeline, &needed, &follows, &mut handed_on);
@@ -224,7 +288,7 @@ pub fn choices(pipeline: &Pipeline, bounds: &Bounds) -> Vec<(Orders, bool)> {
             agree(pipeline, &needed, &follows, &mut orders);
             orders.retain(|_, order| !is_plain(order));
             if !orders.is_empty() && all.iter().all(|(other, _)| *other != orders) {
-                all.push((orders, needed_ones));
+                all.push((orders, gain));
             }
         }
     }

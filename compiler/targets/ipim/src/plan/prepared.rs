@@ -103,7 +103,7 @@ impl Prepared {
 
 /// Whether the points of update `k` are enough to be reduced in parts: all elements have to be
 /// cleared and summed up in every engine.
-fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
+pub(super) fn pays_in_parts(bounds: &Bounds, func: Func, k: usize) -> bool {
     let Some(bounds) = &bounds.funcs[func] else { return false };
     let Some(loops) = &bounds.stages[k + 1] else { return false };
     let elements = nbcc_stages::bounds::points(&bounds.region);

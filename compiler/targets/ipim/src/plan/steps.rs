@@ -107,11 +107,8 @@ fn distributed(
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let mut best = plan_in_order(pipeline, extents, bounds, machine, &Orders::new());
-    for (orders, needed) in order::choices(pipeline, bounds) {
-        // Times are estimates: an order that nothing needs has to save something. One that readers ask for
-        // saves what is not estimated, where rows are read along columns.
-        let enough = cycles(&best, machine);
-        let enough = if needed { enough.saturating_add(1) } else { enough - enough / 3 };
+    for (orders, gain) in order::choices(pipeline, bounds, machine) {
+        let enough = gain.over(best.as_ref().ok()).below(cycles(&best, machine));
         let other = reordered(pipeline, extents, bounds, machine, &orders);
         if let Some(other) = other.filter(|other| cycles(other, machine) < enough) {
             best = other;

@@ -225,11 +225,9 @@ impl Planner<'_> {
         }
     }
 
-    /// The intervals of the domain of an update, then of the dimensions that it runs along.
+    /// The intervals of the dimensions of the nest of an update.
     pub(super) fn reduction_region(&self, func: Func, k: usize) -> Option<Region> {
-        let loops = self.plan.bounds.funcs[func].as_ref()?.stages[k + 1].as_ref()?;
-        let along = self.reductions[&(func, k)].along.iter().map(|&d| loops.dims[d as usize]);
-        (!loops.rvars.is_empty()).then(|| loops.rvars.iter().copied().chain(along).collect())
+        self.reductions[&(func, k)].region(&self.plan.bounds, func, k)
     }
 
     fn ask(&mut self, func: Func, member: Member, accesses: &[Access], dims: usize) {
@@ -277,7 +275,9 @@ impl Planner<'_> {
             }
             None => asked.first().copied().unwrap_or_else(|| {
                 let tile = self.default_tile(region, multiple);
-                if !self.orders.contains_key(&Source::Func(func)) {
+                // A directive names the first two dimensions.
+                let order = self.orders.get(&Source::Func(func)).map(Vec::as_slice);
+                if matches!(order, None | Some([Some(1), Some(0), ..])) {
                     self.plan.founders.push(func);
                 }
                 self.families.found(tile)

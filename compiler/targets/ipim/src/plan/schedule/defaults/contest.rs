@@ -174,7 +174,8 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
         let start = |tile: [u32; 2]| {
             let mut new = choice.clone();
             for &func in &decided {
-                new.tiles.insert(func, fitting(self.trial, &plan, func, tile));
+                let tile = fitting(self.trial, &plan, func, tile);
+                new.tiles.insert(func, plan.placed(func, tile));
             }
             let near = |start: Outcome| start.cycles / 4 <= plan.cycles / 3;
             self.trial.run(&new, &mut self.placed).is_ok_and(near).then_some(new)
@@ -209,7 +210,7 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
                     if super::search::is_tile([width, height]) {
                         let tile = [width, height];
                         let tile = if fit { fitting(self.trial, plan, func, tile) } else { tile };
-                        new.tiles.insert(func, tile);
+                        new.tiles.insert(func, plan.placed(func, tile));
                     }
                 }
                 all.push(new);

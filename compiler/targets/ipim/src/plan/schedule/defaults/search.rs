@@ -137,11 +137,11 @@ impl Search<'_> {
         }
     }
 
-    /// Tries the best choice with tiles of these sizes for a Func.
+    /// Tries the best choice with tiles of these sizes for a Func, in its first two places.
     fn attempt_tiles(&mut self, func: Func, tiles: Vec<[u32; 2]>) {
         for tile in tiles {
             let mut choice = self.best.clone();
-            choice.tiles.insert(func, tile);
+            choice.tiles.insert(func, self.placed(func, tile));
             self.attempt(choice);
         }
     }
@@ -160,6 +160,16 @@ impl Search<'_> {
             best.into_values().map(|(cycles, choice)| (cycles, choice.clone())).collect();
         rivals.sort_by_key(|&(cycles, _)| cycles);
         rivals
+    }
+
+    /// See [`Outcome::placed`].
+    fn placed(&self, func: Func, tile: [u32; 2]) -> [u32; 2] {
+        self.outcome.as_ref().map_or(tile, |outcome| outcome.placed(func, tile))
+    }
+
+    /// The tiles of a Func in the best choice, if it has any, in its first two places.
+    fn chosen(&self, func: Func) -> Option<[u32; 2]> {
+        self.best.tiles.get(&func).map(|&tile| self.placed(func, tile))
     }
 
     fn cycles(&self) -> u64 {
@@ -307,7 +317,7 @@ fn tiles(search: &mut Search<'_>) {
         };
         let far = Some(FAR_TILE).filter(|_| search.left >= FOR_FAR);
         search.attempt_tiles(func, std::iter::once(start).chain(far).collect());
-        let mut at = search.best.tiles.get(&func).copied().unwrap_or(start);
+        let mut at = search.chosen(func).unwrap_or(start);
         loop {
             let before = search.cycles();
             search.attempt_tiles(func, neighbours(at, dims));
@@ -322,7 +332,7 @@ fn tiles(search: &mut Search<'_>) {
             if search.cycles() == before {
                 break;
             }
-            at = search.best.tiles.get(&func).copied().unwrap_or(start);
+            at = search.chosen(func).unwrap_or(start);
         }
     }
 }

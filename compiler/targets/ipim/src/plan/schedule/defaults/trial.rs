@@ -1,6 +1,6 @@
 //! What a choice of directives costs: the plan it leads to, estimated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nbcc_isa_ipim::Machine;
 use nbcc_stages::bounds::{Bounds, Extents, ParamValues, infer};
@@ -92,16 +92,26 @@ pub struct Outcome {
     pub founders: Vec<Func>,
     /// Funcs computed tile by tile that read their own bank directly.
     pub direct: Vec<Func>,
-    /// The tiles of each Func that is computed tile by tile.
+    /// The tiles of each Func that is computed tile by tile, in its first two places.
     pub tiles: BTreeMap<Func, [u32; 2]>,
-    /// For each of these, the first coordinate and the one behind the last along x and y that its tiles and
+    /// For each of these, the first coordinate and the one behind the last along both that its tiles and
     /// those of all that is cut alike hold, in its own elements.
     pub covered: BTreeMap<Func, [[i64; 2]; 2]>,
+    /// Those whose first two dimensions change places.
+    pub turned: BTreeSet<Func>,
     /// Estimated cycles in which Funcs are computed tile by tile: those whose tiles are open, and those
     /// whose tiles the source gives.
     pub tiled: [u64; 2],
     /// Expressions looked at: what the trial cost.
     pub work: u64,
+}
+
+impl Outcome {
+    /// What a directive says of a Func's first two dimensions, of its first two places instead; and the other
+    /// way.
+    pub fn placed(&self, func: Func, [a, b]: [u32; 2]) -> [u32; 2] {
+        if self.turned.contains(&func) { [b, a] } else { [a, b] }
+    }
 }
 
 /// Inlining that makes more expressions than this is not looked at any further.
@@ -136,6 +146,7 @@ impl Trial<'_> {
             direct: vec![],
             tiles: BTreeMap::new(),
             covered: BTreeMap::new(),
+            turned: BTreeSet::new(),
             tiled: [0; 2],
             work,
         };
@@ -148,6 +159,9 @@ impl Trial<'_> {
             *cycles = cycles.saturating_add(cost.cycles());
             outcome.tiles.insert(step.func, step.nest.tiles.tile);
             outcome.covered.insert(step.func, plan.covered(&step.nest.tiles));
+            if plan.is_turned(step.func) {
+                outcome.turned.insert(step.func);
+            }
             if step.nest.reads.iter().any(|read| read.window.is_none())
                 && !outcome.direct.contains(&step.func)
             {
