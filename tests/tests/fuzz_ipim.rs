@@ -3,11 +3,11 @@
 //!
 //! `NBCC_FUZZ_SEED` is the first seed, `NBCC_FUZZ_CASES` their number, `NBCC_FUZZ_SHRINK` the
 //! number of runs that a failure is shrunk in; `NBCC_FUZZ_PRINT` prints the sources. Seeds from a
-//! million on use more of the language. `NBCC_CODE=smallest` chooses how small code is.
+//! million on use more of the language, from two millions on images that are long and narrow. `NBCC_CODE=smallest` chooses how small code is.
 
 use libtest_mimic::{Failed, Trial};
 use nbcc_pipeline::OptLevel;
-use nbcc_tests::fuzz::generate::{WIDE, generate};
+use nbcc_tests::fuzz::generate::{NARROW, WIDE, generate};
 use nbcc_tests::fuzz::run::{Outcome, run};
 use nbcc_tests::fuzz::shrink::shrink;
 use nbcc_tests::fuzzing::{self, Report, number};
@@ -91,6 +91,7 @@ fn main() {
         None => vec![
             Trial::test("random", move || random(1, count)),
             Trial::test("random_wide", move || random(WIDE, count)),
+            Trial::test("random_narrow", move || random(NARROW, count)),
         ],
     };
     fuzzing::run(trials, "halide", replay)

@@ -26,6 +26,9 @@ pub(super) const TYPES: [ElementType; 8] = [
 /// The first seed of pipelines that use everything.
 pub const WIDE: u64 = 1_000_000;
 
+/// From this seed on images are also long and narrow.
+pub const NARROW: u64 = 2_000_000;
+
 const SIZES: [u32; 16] = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 20, 31, 33, 64, 70];
 
 const TILES: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 8, 12, 16, 33];
@@ -83,6 +86,8 @@ pub(super) struct Generator {
     pub(super) wide: bool,
     /// Images, expressions and the number of stages are small.
     pub(super) small: bool,
+    /// The dimension that is long where images are narrow.
+    pub(super) long: Option<usize>,
     /// The stage at hand may be inexact.
     pub(super) inexact: bool,
 }
@@ -102,7 +107,10 @@ pub fn generate(seed: u64) -> Case {
     let dims = random.pick(&[1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4]);
     let case = Case { machine, declared, ..Case::default() };
     let small = wide && random.percent(75);
-    let mut g = Generator { random, case, sources: vec![], dims, wide, small, inexact: false };
+    // Mostly columns: rows are as in other cases.
+    let long = (seed >= NARROW && dims > 1).then(|| 1 + random.below(dims - 1));
+    let mut g =
+        Generator { random, case, sources: vec![], dims, wide, small, long, inexact: false };
     g.inputs();
     let count = match g.random.below(8) {
         _ if small => 1 + g.random.below(3),
@@ -134,7 +142,21 @@ impl Generator {
         }
     }
 
+    /// The extent of dimension `d` of an image that is long along another or along this one.
+    fn narrow(&mut self, d: usize, long: usize) -> u32 {
+        let [low, high] = match (d == long, self.small) {
+            (true, true) => [20, 150],
+            (true, false) => [40, 600],
+            (false, _) if d < 2 && self.random.percent(20) => [9, 40],
+            (false, _) => [1, 8],
+        };
+        self.random.between(low, high) as u32
+    }
+
     fn extent(&mut self, dims: usize) -> Vec<u32> {
+        if let Some(long) = self.long {
+            return (0..dims).map(|d| self.narrow(d, long)).collect();
+        }
         let mut extent: Vec<u32> = (0..dims.min(2)).map(|_| self.size()).collect();
         for d in 2..dims {
             extent.push(self.random.between(1, 4) as u32);
