@@ -218,6 +218,9 @@ impl Sm {
         let machine = env.machine;
         let whole = u32::MAX >> (32 - machine.line_bursts());
         let mut at = access.at.max(self.lsu);
+        let visitor = self.blocks[go.block].as_ref().and_then(|resident| resident.task);
+        let mut did =
+            visitor.and_then(|token| shared.tasks.get_mut(token)).map(|task| &mut task.did);
         while let Some(&Touched { line, lanes, bursts }) = access.lines.get(access.next) {
             let count = lanes.count_ones();
             if plan.store || plan.atomic {
@@ -226,6 +229,10 @@ impl Sm {
                 }
                 self.stores += 1;
                 let bytes = (count * plan.bytes).min(machine.cache.line_bytes);
+                if let Some(did) = &mut did {
+                    did.stores += 1;
+                    did.written += u64::from(bytes);
+                }
                 let (ask, answer) = match plan.atomic {
                     true => {
                         self.drop_line(line, shared.copies.as_deref_mut());
@@ -267,6 +274,9 @@ impl Sm {
                     match plan.weak {
                         true => drop(self.missing.insert(line, number)),
                         false => self.drop_line(line, shared.copies.as_deref_mut()),
+                    }
+                    if let Some(did) = &mut did {
+                        did.loads += 1;
                     }
                     self.send(at, number, Ask::Load, line, [0, 0, 0, whole], env);
                 }

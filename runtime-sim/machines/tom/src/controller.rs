@@ -41,8 +41,16 @@ impl Sm {
             return;
         }
         let counts = &mut shared.candidates[number as usize];
-        let mut stay =
-            Stay { number, lanes: go.lanes, since: go.now, instance: None, beside: None };
+        let mut stay = Stay {
+            number,
+            lanes: go.lanes,
+            since: go.now,
+            trips: 1,
+            why: Refusal::Learning,
+            moved: false,
+            instance: None,
+            beside: None,
+        };
         if env.policy.decide.is_some() {
             counts.considered += 1;
         }
@@ -59,20 +67,23 @@ impl Sm {
         let threads = &mut self.blocks[go.block].as_mut().expect("its block").block;
         let index = self.schedulers[go.scheduler].warps[go.slot].as_ref().expect("the warp").number;
         let threads = threads.warp_mut(index);
+        stay.trips = trips(entry, threads, go.lanes);
         let holds = !env.policy.checks_condition || condition_holds(entry, threads, go.lanes);
         let experience = shared.session.experience_mut(number);
         let rests = env.policy.rests && experience.rests();
         let role = if holds && !rests {
             threads.paths.hold();
             let paths = threads.paths.clone();
-            let (lanes, since) = (go.lanes, go.now);
-            Role::Tries(Box::new(Try { number, lanes, since, paths, packed: None }))
+            let Stay { lanes, since, trips, .. } = stay;
+            let again = None;
+            Role::Tries(Box::new(Try { number, lanes, since, trips, again, paths, packed: None }))
         } else {
             if !rests {
                 experience.stayed += 1;
             }
             let why = if holds { Refusal::Warps } else { Refusal::Condition };
             counts.refused[why as usize] += 1;
+            stay.why = why;
             stay.beside = holds.then(|| shared.at_home());
             Role::Stays(stay)
         };
@@ -100,12 +111,19 @@ impl Sm {
         let warp = self.warp_mut(go.scheduler, go.slot);
         let index = warp.number;
         match std::mem::replace(&mut warp.role, Role::Plain) {
-            Role::Stays(stay) => {
+            Role::Stays(mut stay) => {
                 let entry = &env.table.entries[stay.number as usize];
                 if mask & stay.lanes == 0 {
                     // Other threads of the warp go first.
                     warp.role = Role::Stays(stay);
                 } else if entry.contains(go.pc) {
+                    if go.pc != entry.begin {
+                        stay.moved = true;
+                    } else if stay.moved {
+                        stay.moved = false;
+                        warp.role = Role::Stays(stay);
+                        return self.reconsider(go, index, mask, &stay, env, shared);
+                    }
                     warp.role = Role::Stays(stay);
                 } else {
                     stayed(&stay, go.now, shared);
@@ -127,17 +145,25 @@ impl Sm {
                     let decide = env.policy.decide.expect("a policy that offloads");
                     let at_home = shared.at_home();
                     let counts = &mut shared.candidates[tries.number as usize];
-                    counts.asked += 1;
+                    counts.asked += u64::from(tries.again.is_none());
+                    let link = &env.machine.link;
                     let question = Question {
                         entry,
                         tx: shared.links[stack as usize][0],
                         rx: shared.links[stack as usize][1],
                         pending: shared.pending[stack as usize],
+                        turn: shared.turns[stack as usize].value,
                         capacity: env.machine.stack.warps * env.machine.stack.sms,
                         fair: shared.warps * env.machine.stack.sms / env.machine.sms(),
                         at_home,
                         history: counts.did,
                         lanes: tries.lanes.count_ones(),
+                        trips: tries.trips,
+                        again: tries.again.is_some(),
+                        misses: shared.misses,
+                        bandwidth: shared.bandwidth,
+                        packet: [link.address_bytes, link.acknowledgment_bytes]
+                            .map(|bytes| bytes + link.header_bytes),
                         line_bytes: env.machine.cache.line_bytes,
                         number: counts.asked,
                         experience: shared.session.experience(tries.number),
@@ -203,15 +229,65 @@ impl Sm {
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) {
-        shared.candidates[tries.number as usize].refused[why as usize] += 1;
-        shared.session.experience_mut(tries.number).stayed += 1;
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
         block.warp_mut(index).paths.let_go();
-        let Try { number, lanes, since, .. } = *tries;
-        let beside = (why != Refusal::Condition).then(|| shared.at_home());
-        self.warp_mut(go.scheduler, go.slot).role =
-            Role::Stays(Stay { number, lanes, since, instance: None, beside });
+        let Try { number, lanes, since, trips, .. } = *tries;
+        let stay = tries.again.unwrap_or_else(|| {
+            shared.candidates[number as usize].refused[why as usize] += 1;
+            shared.session.experience_mut(number).stayed += 1;
+            let beside = (why != Refusal::Condition).then(|| shared.at_home());
+            Stay { number, lanes, since, trips, why, moved: false, instance: None, beside }
+        });
+        self.warp_mut(go.scheduler, go.slot).role = Role::Stays(stay);
         self.prepare(go.scheduler, go.slot, env);
+    }
+
+    /// An instance that stays is at the begin of its loop again: what is left of it may be offloaded. Tells
+    /// whether that is being decided on.
+    fn reconsider(
+        &mut self,
+        go: &Issue,
+        index: usize,
+        mask: Mask,
+        stay: &Stay,
+        env: &Env<'_, '_>,
+        shared: &mut Shared<'_, '_>,
+    ) -> bool {
+        let (Some(beside), None) = (stay.beside, stay.instance) else { return false };
+        if !env.policy.reconsiders || mask != stay.lanes || stay.trips <= 1 {
+            return false;
+        }
+        let number = stay.number;
+        let entry = &env.table.entries[number as usize];
+        let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
+        let threads = block.warp_mut(index);
+        let left = trips(entry, threads, stay.lanes);
+        if left >= stay.trips {
+            return false;
+        }
+        let experience = shared.session.experience_mut(number);
+        experience.home.add((go.now - stay.since) as f64 / (stay.trips - left) as f64);
+        experience.beside.add(beside.into());
+        // Where another one waits for each place of every stack it is no use to ask.
+        let most = 2 * env.machine.stack.warps * env.machine.stack.sms;
+        let is_full = shared.pending.iter().all(|pending| *pending >= most);
+        if is_full
+            || env.policy.rests && experience.rests_within()
+            || !condition_holds(entry, threads, stay.lanes)
+        {
+            return false;
+        }
+        threads.paths.hold();
+        let paths = threads.paths.clone();
+        let (lanes, since) = (stay.lanes, go.now);
+        let again = Some(*stay);
+        let tries = Try { number, lanes, since, trips: left, again, paths, packed: None };
+        let warp = self.warp_mut(go.scheduler, go.slot);
+        warp.role = Role::Tries(Box::new(tries));
+        warp.fetched = go.now + 1 + Cycle::from(env.machine.offload.latency);
+        warp.why = Stall::Offload;
+        self.prepare(go.scheduler, go.slot, env);
+        true
     }
 
     /// An instance will be offloaded: its warp is at its begin again.
@@ -224,7 +300,11 @@ impl Sm {
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) {
-        let Try { number, lanes, since, paths, packed: before } = tries;
+        let Try { number, lanes, since, trips, again, paths, packed: before } = tries;
+        if let Some(stay) = again {
+            // What is left of it is an instance of its own.
+            shared.candidates[number as usize].refused[stay.why as usize] -= 1;
+        }
         shared.session.experience_mut(number).stayed = 0;
         let entry = &env.table.entries[number as usize];
         let stores = self.store_number;
@@ -236,7 +316,8 @@ impl Sm {
         shared.pending[stack as usize] += 1;
         let ahead = shared.pending[stack as usize];
         let decided = go.now;
-        let departure = Departure { number, lanes, since, decided, stack, ahead, packed, stores };
+        let departure =
+            Departure { number, lanes, since, trips, decided, stack, ahead, packed, stores };
         let warp = self.warp_mut(go.scheduler, go.slot);
         warp.role = Role::Leaves(Box::new(departure));
         self.prepare(go.scheduler, go.slot, env);
@@ -294,11 +375,16 @@ impl Sm {
             warp: Some(threads),
             since: departure.since,
             ahead: departure.ahead,
+            trips: departure.trips,
+            arrived: 0,
+            begun: 0,
+            held: 0,
             written: Vec::new(),
             stacks: 0,
             did: Default::default(),
         };
         task.did.bytes += u64::from(bytes);
+        task.did.request_bytes += u64::from(bytes);
         let token = shared.tasks.insert(task);
         let from = (env.clock.time(now + 1), self.number);
         let request = Request::of_block(from, token, Ask::Offload, departure.stack, [bytes, 0]);
@@ -324,9 +410,12 @@ impl Sm {
         counts.away_cycles += now - task.since;
         counts.did.add(&task.did);
         counts.did.instances += 1;
+        counts.did.trips += task.trips;
         let experience = shared.session.experience_mut(task.number);
-        experience.away.add(now - task.since);
         experience.ahead.add(task.ahead.into());
+        experience.held.add(task.held as f64 / task.trips as f64);
+        let waited = task.begun - task.arrived;
+        experience.way.add((now - task.since - waited - task.held) as f64);
         if let Some(timeline) = &mut shared.timeline {
             timeline.offload(task.stack, task.number, task.since, now);
         }
@@ -372,13 +461,25 @@ impl Sm {
 fn stayed(stay: &Stay, now: Cycle, shared: &mut Shared<'_, '_>) {
     if let Some(beside) = stay.beside {
         let experience = shared.session.experience_mut(stay.number);
-        experience.home.add(now - stay.since);
+        experience.home.add((now - stay.since) as f64 / stay.trips as f64);
         experience.beside.add(beside.into());
     }
     shared.candidates[stay.number as usize].stayed_cycles += now - stay.since;
     if let (Some(_), Some(learning)) = (stay.instance, &mut shared.learning) {
         learning.over += 1;
     }
+}
+
+/// Trips of the loop of a candidate, of the thread that makes most; 1 where that is not known.
+fn trips(entry: &Entry, threads: &Threads, lanes: Mask) -> u64 {
+    let Some(condition) = &entry.condition else { return 1 };
+    let of = |lane: usize| {
+        condition.trips(|reg| match reg.class {
+            nbcc_isa_simt::RegClass::Wide => threads.wide(reg)[lane],
+            _ => threads.word(reg)[lane].into(),
+        })
+    };
+    lanes_of(lanes).map(|lane| of(lane).unwrap_or(1)).max().unwrap_or(1).max(1)
 }
 
 /// Whether the condition of a candidate holds for the thread that makes most trips.

@@ -102,6 +102,13 @@ fn may_wait(op: &Op<PhysReg>) -> bool {
     }
 }
 
+/// Bytes that all links to stacks, or from them, carry in a cycle.
+fn link_bytes(env: &Env<'_, '_>) -> f64 {
+    // A gigabyte a second is a byte in a million femtoseconds.
+    let all = env.machine.link.bandwidth * f64::from(env.machine.stack.count);
+    all * env.clock.time(1000) as f64 / 1000.0 / 1e6
+}
+
 /// What a launch is run on and by.
 struct Run<'a> {
     machine: &'a Machine,
@@ -181,8 +188,11 @@ impl Run<'_> {
             dispatch,
             profile: Profile::new(text.len()),
             timeline: session.trace_events.map(|limit| Timeline::new(machine, limit)),
+            misses: 1.0,
+            bandwidth: link_bytes(&env),
             tasks: Slab::new(),
             pending: vec![0; stacks],
+            turns: vec![policy::Mean::default(); stacks],
             warps: 0,
             links: links.unwrap_or_else(|| vec![[Load::default(); 2]; stacks]),
             map,

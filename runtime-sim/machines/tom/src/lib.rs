@@ -20,6 +20,7 @@ pub mod clock;
 pub mod coherence;
 pub mod controller;
 pub mod directory;
+mod faster;
 pub mod issue;
 pub mod launch;
 pub mod map;

@@ -114,6 +114,8 @@ pub struct Memory {
     sm_clock: Clock,
     l2_clock: Clock,
     l2_latency: Time,
+    /// Loads of the GPU that its shared cache answered, alone or with others, and those that a stack did.
+    pub loads: [u64; 2],
     l2_misses: usize,
     line_bytes: u32,
     packet: Packets,
@@ -169,6 +171,7 @@ impl Memory {
             sm_clock: Clock::gigahertz(machine.gpu.clock),
             l2_clock,
             l2_latency: Time::from(machine.l2.latency) * l2_clock.period,
+            loads: [0; 2],
             l2_misses: machine.l2.misses as usize,
             line_bytes: machine.cache.line_bytes,
             packet: Packets {
@@ -455,6 +458,7 @@ impl Memory {
         let step = match request.ask {
             Ask::Load if slice.cache.holds(request.line) => {
                 self.counts.flow.l2_hits += 1;
+                self.loads[0] += 1;
                 Step::Found
             }
             Ask::Load => {
@@ -468,8 +472,10 @@ impl Memory {
                 if let Some(before) = slice.misses.insert(request.line, number) {
                     // It waits with those that ask for the same line.
                     self.travels.get_mut(number).expect("a request").next = Some(before);
+                    self.loads[0] += 1;
                     return true;
                 }
+                self.loads[1] += 1;
                 Step::Send
             }
             Ask::Store => {

@@ -30,6 +30,8 @@ pub struct Monitor {
     seen: Vec<[Time; 2]>,
     /// How many windows it saw, [`MEMORY`] at most.
     looks: u32,
+    /// Loads of the GPU that its shared cache and stacks had answered then.
+    loads: [u64; 2],
 }
 
 /// Windows that a mean is over, the later ones counting more.
@@ -44,6 +46,7 @@ impl Monitor {
             since: 0,
             seen: vec![[0; 2]; env.machine.stack.count as usize],
             looks: 0,
+            loads: [0; 2],
         }
     }
 
@@ -55,6 +58,12 @@ impl Monitor {
         }
         self.since = now;
         self.looks = (self.looks + 1).min(MEMORY);
+        let loads = memory.loads;
+        let [near, far] = [0, 1].map(|at| (loads[at] - self.loads[at]) as f64);
+        if near + far > 0.0 {
+            shared.misses += (far / (near + far) - shared.misses) / f64::from(self.looks);
+        }
+        self.loads = loads;
         for (stack, (seen, busy)) in self.seen.iter_mut().zip(&mut shared.links).enumerate() {
             let now = memory.link_use(stack, now);
             for way in 0..2 {

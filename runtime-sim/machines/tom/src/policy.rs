@@ -4,6 +4,7 @@
 
 use nbcc_isa_tom::offload::Entry;
 
+use crate::faster::faster;
 use crate::monitor::Load;
 
 /// What is known where a warp is to be offloaded or not: its condition holds, and its first access of
@@ -18,6 +19,8 @@ pub struct Question<'a> {
     pub rx: Load,
     /// Requests for that stack that are not acknowledged.
     pub pending: u32,
+    /// Cycles for which instances of any candidate held a place there lately; 0 before the first is over.
+    pub turn: f64,
     /// Warps that its multiprocessors hold.
     pub capacity: u32,
     /// Warps of the GPU's blocks, a multiprocessor: as many as those of a stack would have were they divided
@@ -29,6 +32,16 @@ pub struct Question<'a> {
     pub history: History,
     /// Lanes that run it.
     pub lanes: u32,
+    /// Trips of its loop, 1 where that is not known.
+    pub trips: u64,
+    /// Whether it is in its loop already, having stayed so far.
+    pub again: bool,
+    /// Of the lines that the GPU asks its shared cache for, the share that comes from stacks.
+    pub misses: f64,
+    /// Bytes that all links to stacks, or from them, carry in a cycle.
+    pub bandwidth: f64,
+    /// Bytes of an address and of an acknowledgment on a link.
+    pub packet: [u32; 2],
     /// Bytes of a line.
     pub line_bytes: u32,
     /// Instances of the candidate that came to this question so far, this one with them.
@@ -42,14 +55,17 @@ pub struct Question<'a> {
 /// How long instances of a candidate took lately, on either side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Experience {
-    /// Cycles from marker to end of those that stayed although their condition held.
+    /// Cycles a trip, from marker to end, of those that stayed although their condition held; of loops in each
+    /// trip what they took so far.
     pub home: Mean,
     /// Warps that were not away when it was decided on these, they themselves with them.
     pub beside: Mean,
-    /// Cycles from marker to acknowledgment of those that were offloaded.
-    pub away: Mean,
     /// Requests that were pending at their stacks when these were sent, they themselves with them.
     pub ahead: Mean,
+    /// Cycles a trip for which those that were offloaded held a place of the stack.
+    pub held: Mean,
+    /// Cycles from marker to acknowledgment in which they neither held a place nor waited for one there.
+    pub way: Mean,
     /// Instances that stayed, as was decided, since the last one that went.
     pub stayed: u64,
     /// Markers that came while the candidate rested.
@@ -69,6 +85,13 @@ impl Experience {
     }
 }
 
+impl Experience {
+    /// Whether it rests in a trip of a loop that stays, whose time was just noted: as at its markers.
+    pub fn rests_within(&self) -> bool {
+        self.stayed >= 2 * ENOUGH && !self.home.count.is_multiple_of(LOOKS)
+    }
+}
+
 /// Of so many markers of a candidate that rests one is decided on.
 const LOOKS: u64 = 8;
 
@@ -83,9 +106,9 @@ pub struct Mean {
 
 impl Mean {
     /// Takes a number.
-    pub fn add(&mut self, number: u64) {
+    pub fn add(&mut self, number: f64) {
         self.count += 1;
-        self.value += (number as f64 - self.value) / self.count.min(16) as f64;
+        self.value += (number - self.value) / self.count.min(16) as f64;
     }
 }
 
@@ -94,6 +117,8 @@ impl Mean {
 pub struct History {
     /// Instances that came back.
     pub instances: u64,
+    /// Trips of their loops, 1 each where that is not known.
+    pub trips: u64,
     /// Their instructions.
     pub instructions: u64,
     /// Their accesses of memory.
@@ -104,6 +129,14 @@ pub struct History {
     pub remote_lines: u64,
     /// Bytes of their requests and acknowledgments.
     pub bytes: u64,
+    /// Of these, those of requests.
+    pub request_bytes: u64,
+    /// Lines that they asked memory for.
+    pub loads: u64,
+    /// Lines that they wrote to memory.
+    pub stores: u64,
+    /// Bytes that they wrote.
+    pub written: u64,
 }
 
 /// What becomes of an instance.
@@ -128,6 +161,8 @@ pub struct Policy {
     pub checks_condition: bool,
     /// Whether candidates none of whose instances goes rest ([`Experience::rests`]).
     pub rests: bool,
+    /// Whether a loop that stays is decided on again in each trip: what is left of it is an instance, too.
+    pub reconsiders: bool,
     /// Whether requests and acknowledgments are free and all data lies where it is wanted (Fig. 2).
     pub is_ideal: bool,
 }
@@ -138,7 +173,7 @@ pub const POLICIES: &[Policy] = &[
     NONE,
     Policy { name: "always", decide: Some(always), ..NONE },
     Policy { name: "ideal", decide: Some(controlled), is_ideal: true, ..NONE },
-    Policy { name: "best", decide: Some(faster), rests: true, ..NONE },
+    Policy { name: "best", decide: Some(faster), rests: true, reconsiders: true, ..NONE },
     Policy { name: "balanced", decide: Some(balanced), ..NONE },
     Policy { name: "scarce", decide: Some(scarce), ..NONE },
     Policy { name: "forced", decide: Some(always), checks_condition: false, ..NONE },
@@ -148,8 +183,14 @@ pub const POLICIES: &[Policy] = &[
 pub const QUARTERS: Policy = Policy { name: "quarters", decide: Some(quarters), ..NONE };
 
 /// Nothing is offloaded.
-const NONE: Policy =
-    Policy { name: "none", decide: None, checks_condition: true, rests: false, is_ideal: false };
+const NONE: Policy = Policy {
+    name: "none",
+    decide: None,
+    checks_condition: true,
+    rests: false,
+    reconsiders: false,
+    is_ideal: false,
+};
 
 /// "Uncontrolled" (section 6.1).
 fn always(_: &Question<'_>) -> Verdict {
@@ -167,7 +208,7 @@ pub fn of(name: &str) -> Policy {
 
 /// Sections 3.3 and 4.2: not where the block would use a busy channel more, and not more than the stack's
 /// multiprocessor holds.
-fn controlled(q: &Question<'_>) -> Verdict {
+pub fn controlled(q: &Question<'_>) -> Verdict {
     if q.tx.is_busy && !q.entry.tag.tx || q.rx.is_busy && !q.entry.tag.rx {
         return Verdict::Channel;
     }
@@ -175,7 +216,7 @@ fn controlled(q: &Question<'_>) -> Verdict {
 }
 
 /// Instances from which on a candidate's history counts.
-const ENOUGH: u64 = 8;
+pub const ENOUGH: u64 = 8;
 
 /// As [`controlled`], but a candidate whose instances turned out to compute much for each line that they
 /// asked for gets a smaller share of the stack: its multiprocessor is one against sixteen of the GPU, and
@@ -204,73 +245,6 @@ fn scarce(q: &Question<'_>) -> Verdict {
     if q.tx.is_busy || q.rx.is_busy { controlled(q) } else { Verdict::Channel }
 }
 
-/// Of so many instances one goes to the side that seems the slower one, to see whether it still is: of the
-/// first ones each [`TRIAL`]th, of more as many each time that their number has doubled, since what held for
-/// long is not likely to change soon.
-fn trial(number: u64) -> u64 {
-    (number.next_power_of_two() / 16).max(TRIAL)
-}
-
-/// The least number of instances of which one is tried.
-const TRIAL: u64 = 32;
-
-/// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
-/// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
-/// Proceedings of the Institution of Civil Engineers 1(3), 1952). The stack is expected to answer as soon as
-/// lately while no more requests are there than were then, and in proportion later beyond, sooner below as far
-/// as these had to wait for a place: where more of them do not slow it, it fills. Home is expected to answer as
-/// lately, too, and as far as a link is in use in proportion to the warps that are there: at the end of a launch
-/// few are, and what waits for a stack then is what the launch waits for. Others gain as well by an instance that
-/// spares a link ([`worth`]).
-///
-/// More than the stack holds may wait for it: instances often come all at once, when blocks begin, and what
-/// is kept then does not come again.
-///
-/// Before both sides are known a stack gets as many as any multiprocessor has, so that launches all of whose
-/// instances begin at once gain by it too; all that it holds while a link that would be spared is busy. The first
-/// of all stays: of a candidate that comes only once nothing is known in time. Later
-/// one of many sees whether the slower side still is, while a link is busy.
-fn faster(q: &Question<'_>) -> Verdict {
-    let verdict = controlled(q);
-    if verdict == Verdict::Channel {
-        return verdict;
-    }
-    let Experience { home, beside, away, ahead, .. } = q.experience;
-    let has_room = q.pending < q.capacity;
-    let goes = if home.count < ENOUGH || away.count == 0 {
-        let is_first = away.count == 0 && q.pending < q.fair && q.number > 1;
-        let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
-        has_room && (is_first || spares)
-    } else {
-        // Who finds room waits for none, however many did lately.
-        let alone = (f64::from(q.capacity) / ahead.value).min(1.0);
-        let expected = away.value * (f64::from(q.pending + 1) / ahead.value).max(alone);
-        let worth = if has_room { worth(q) } else { 1.0 };
-        let used = q.rx.mean.max(q.tx.mean);
-        let stays = home.value * (1.0 - used + used * f64::from(q.at_home) / beside.value);
-        let is_faster = expected < worth * stays;
-        let few = (q.tx.is_busy || q.rx.is_busy) && q.pending < q.capacity.div_ceil(8);
-        if q.number.is_multiple_of(trial(q.number)) { !is_faster && few } else { is_faster }
-    };
-    if goes { Verdict::Offload } else { Verdict::Warps }
-}
-
-/// How much longer than at home an instance may take in a stack: where links have nothing to do it must be
-/// clearly faster there. Where a link is in use, all that cross it wait for each other, the longer the less
-/// of its time is left: an instance spares them what its request and acknowledgment are less than the
-/// lines that it asks for, and takes as much as these are of a link that it does not spare.
-fn worth(q: &Question<'_>) -> f64 {
-    let links = [(q.entry.tag.tx, q.tx.mean), (q.entry.tag.rx, q.rx.mean)];
-    let of = |spared: bool| {
-        let shares = links.iter().filter(|link| link.0 == spared).map(|link| link.1);
-        let used = shares.fold(0.0, f64::max).min(0.95);
-        used / (1.0 - used)
-    };
-    let lines = q.history.lines * u64::from(q.line_bytes);
-    let moved = q.history.bytes as f64 / lines.max(1) as f64;
-    0.8 + (1.0 - moved).max(0.0) * of(true) - moved * of(false)
-}
-
 /// A share of all instances, as evenly as it can be: what the best choice is compared with.
 fn quarters(q: &Question<'_>) -> Verdict {
     let gone = |instances: u64| instances * u64::from(q.quarters) / 4;
@@ -278,11 +252,11 @@ fn quarters(q: &Question<'_>) -> Verdict {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use nbcc_isa_tom::offload::{RegisterSet, Tag};
 
-    fn entry(tx: bool, rx: bool) -> Entry {
+    pub(crate) fn entry(tx: bool, rx: bool) -> Entry {
         Entry {
             kernel: 0,
             begin: 1,
@@ -297,17 +271,23 @@ mod tests {
         }
     }
 
-    fn question(entry: &Entry) -> Question<'_> {
+    pub(crate) fn question(entry: &Entry) -> Question<'_> {
         Question {
             entry,
             tx: Load::default(),
             rx: Load::default(),
             pending: 0,
+            turn: 0.0,
             capacity: 48,
             fair: 0,
             at_home: 0,
             history: History::default(),
             lanes: 32,
+            trips: 1,
+            again: false,
+            misses: 1.0,
+            bandwidth: 228.0,
+            packet: [4, 1],
             line_bytes: 128,
             number: 1,
             experience: Experience::default(),
@@ -315,11 +295,7 @@ mod tests {
         }
     }
 
-    const BUSY: Load = Load { share: 1.0, mean: 1.0, is_busy: true };
-
-    fn mean(count: u64, value: f64) -> Mean {
-        Mean { count, value }
-    }
+    pub(crate) const BUSY: Load = Load { share: 1.0, mean: 1.0, is_busy: true };
 
     #[test]
     fn every_name_has_its_policy() {
@@ -353,89 +329,6 @@ mod tests {
     }
 
     #[test]
-    fn the_faster_side_is_taken() {
-        let saves = entry(true, true);
-        let known = |away, home, ahead| Experience {
-            home: mean(ENOUGH, home),
-            beside: mean(ENOUGH, 1000.0),
-            away: mean(ENOUGH, away),
-            ahead: mean(ENOUGH, ahead),
-            ..Experience::default()
-        };
-        // Of the bytes of its lines an instance moves half.
-        let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
-        let of = |rx, pending, number, experience| {
-            let at_home = 1000;
-            faster(&Question {
-                rx,
-                pending,
-                at_home,
-                number,
-                experience,
-                history,
-                ..question(&saves)
-            })
-        };
-        let idle = Load::default();
-        // As many as a multiprocessor has while too little is known, all that it holds if a link is busy.
-        let fair = Question { fair: 5, number: 2, ..question(&saves) };
-        assert_eq!(faster(&Question { number: 1, ..fair }), Verdict::Warps);
-        assert_eq!(faster(&Question { pending: 4, ..fair }), Verdict::Offload);
-        assert_eq!(faster(&Question { pending: 5, ..fair }), Verdict::Warps);
-        assert_eq!(faster(&Question { pending: 48, fair: 60, ..fair }), Verdict::Warps);
-        assert_eq!(of(idle, 0, 1, Experience::default()), Verdict::Warps);
-        assert_eq!(of(BUSY, 47, 1, Experience::default()), Verdict::Offload);
-        assert_eq!(of(BUSY, 48, 1, Experience::default()), Verdict::Warps);
-        // As many requests take as long, twice as many twice that.
-        assert_eq!(of(idle, 9, 1, known(100.0, 200.0, 10.0)), Verdict::Offload);
-        assert_eq!(of(idle, 19, 1, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(idle, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(BUSY, 0, 1, known(300.0, 200.0, 10.0)), Verdict::Offload);
-        // Who waits must be over sooner, however busy a link is.
-        assert_eq!(of(BUSY, 149, 1, known(50.0, 200.0, 50.0)), Verdict::Offload);
-        assert_eq!(of(BUSY, 199, 1, known(50.0, 200.0, 50.0)), Verdict::Warps);
-        // Home takes half as long once half of the warps are gone, if a link decides that.
-        let experience = known(120.0, 200.0, 50.0);
-        let waits = Question { pending: 49, at_home: 500, experience, ..question(&saves) };
-        assert_eq!(faster(&Question { rx: BUSY, ..waits }), Verdict::Warps);
-        assert_eq!(faster(&Question { rx: BUSY, at_home: 1000, ..waits }), Verdict::Offload);
-        assert_eq!(faster(&waits), Verdict::Offload);
-        // Who need not wait takes as long as those would have that did, without it.
-        assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 96.0)), Verdict::Offload);
-        assert_eq!(of(idle, 47, 1, known(300.0, 200.0, 48.0)), Verdict::Warps);
-        assert_eq!(of(idle, 64, 1, known(300.0, 200.0, 96.0)), Verdict::Warps);
-        // One of many looks at the other side.
-        assert_eq!(of(BUSY, 0, TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
-        assert_eq!(of(idle, 0, TRIAL, known(500.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(idle, 0, TRIAL, known(100.0, 200.0, 10.0)), Verdict::Warps);
-        // Fewer later on.
-        assert_eq!(of(BUSY, 0, 256 * TRIAL - TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Warps);
-        assert_eq!(of(BUSY, 0, 256 * TRIAL, known(5000.0, 200.0, 10.0)), Verdict::Offload);
-    }
-
-    #[test]
-    fn what_spares_a_link_may_take_longer() {
-        let saves = entry(true, true);
-        let history = History { instances: 1, lines: 8, bytes: 512, ..History::default() };
-        let of = |share, bytes| {
-            let rx = Load { share, mean: share, is_busy: false };
-            worth(&Question { rx, history: History { bytes, ..history }, ..question(&saves) })
-        };
-        assert!((of(0.0, 512) - 0.8).abs() < 1e-9);
-        assert!((of(0.8, 512) - 2.8).abs() < 1e-9);
-        assert!((of(1.0, 512) - 10.3).abs() < 1e-9);
-        // One that moves more than it asks for spares nothing, nor does one that spares the other link.
-        assert!((of(1.0, 2048) - 0.8).abs() < 1e-9);
-        // What a link carries that is not spared counts as much: half of the bytes of its lines.
-        let spares_none = entry(false, false);
-        let busy = |entry, tx, rx| worth(&Question { tx, rx, history, ..question(entry) });
-        assert!((busy(&spares_none, Load::default(), BUSY) - (0.8 - 9.5)).abs() < 1e-9);
-        let spares_one = entry(false, true);
-        assert!((busy(&spares_one, BUSY, BUSY) - 0.8).abs() < 1e-9);
-        assert!((busy(&spares_one, Load::default(), BUSY) - 10.3).abs() < 1e-9);
-    }
-
-    #[test]
     fn quarters_are_spread_evenly() {
         let saves = entry(true, true);
         for share in 0..=4 {
@@ -449,9 +342,9 @@ mod tests {
     #[test]
     fn a_mean_forgets() {
         let mut seen = Mean::default();
-        (0..4).for_each(|number| seen.add(number));
+        (0..4).for_each(|number| seen.add(number.into()));
         assert_eq!((seen.count, seen.value), (4, 1.5));
-        (0..400).for_each(|_| seen.add(10));
+        (0..400).for_each(|_| seen.add(10.0));
         assert!((seen.value - 10.0).abs() < 1e-6);
     }
 }

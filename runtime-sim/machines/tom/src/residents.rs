@@ -10,6 +10,7 @@ use nbcc_sim_simt::timing::{NEVER, operands, schedule};
 
 use crate::sm::Env;
 use crate::stall::Stall;
+use crate::task::Refusal;
 
 /// A warp in its place.
 #[derive(Debug)]
@@ -91,6 +92,12 @@ pub struct Stay {
     pub lanes: Mask,
     /// From when.
     pub since: Cycle,
+    /// Trips of its loop that were left then, 1 where that is not known.
+    pub trips: u64,
+    /// Why it stays.
+    pub why: Refusal,
+    /// Whether it has left the begin of the candidate since that was looked at.
+    pub moved: bool,
     /// Its number among the instances that are watched.
     pub instance: Option<u64>,
     /// Warps that were not away when it was decided that it stays; none if it could not have been offloaded.
@@ -106,6 +113,10 @@ pub struct Try {
     pub lanes: Mask,
     /// From when.
     pub since: Cycle,
+    /// Trips of its loop, 1 where that is not known.
+    pub trips: u64,
+    /// What it is if it stays after all, where it is in its loop already.
+    pub again: Option<Stay>,
     /// Where the warp's threads were at the begin.
     pub paths: Paths,
     /// What is sent, kept from before the first instruction; until one runs the warp itself has it.
@@ -121,6 +132,8 @@ pub struct Departure {
     pub lanes: Mask,
     /// From when.
     pub since: Cycle,
+    /// Trips of its loop, 1 where that is not known.
+    pub trips: u64,
     /// From when it only waits for what was written.
     pub decided: Cycle,
     /// The stack.

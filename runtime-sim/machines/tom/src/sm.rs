@@ -28,7 +28,7 @@ use crate::measures::{Profile, SmCounts};
 use crate::message::{Answer, Ask, Request};
 use crate::monitor::Load;
 use crate::plan::{Kind, Plan};
-use crate::policy::Policy;
+use crate::policy::{Mean, Policy};
 use crate::residents::{Resident, Role, Scheduler, Warp};
 use crate::stall::Stall;
 use crate::task::{CandidateCounts, Task};
@@ -75,10 +75,16 @@ pub struct Shared<'a, 'b> {
     pub profile: Profile,
     /// The timeline, if one was asked for.
     pub timeline: Option<Timeline>,
+    /// Of the lines that the GPU asks its shared cache for, the share that comes from stacks.
+    pub misses: f64,
+    /// Bytes that all links to stacks, or from them, carry in a cycle.
+    pub bandwidth: f64,
     /// Blocks on their way to stacks, there, and back.
     pub tasks: Slab<Task>,
     /// Requests for each stack that are not acknowledged.
     pub pending: Vec<u32>,
+    /// How long instances held a place of each stack lately.
+    pub turns: Vec<Mean>,
     /// Warps of the blocks that the GPU holds.
     pub warps: u32,
     /// How much the channels to and from each stack are in use.

@@ -62,7 +62,7 @@ const TIMED: &[Definition] = &[
     row("offload.refused_warps", "instances", "Refused: the stack has enough to do."),
     row("offload.instructions", "instructions", "Issued by multiprocessors in stacks."),
     row("offload.share", "-", "Of `instructions`, those."),
-    row("offload.away_cycles", "cycles", "From marker to acknowledgment, summed over instances."),
+    row("offload.away_cycles", "cycles", "From marker, or from the trip with which a loop went later, to acknowledgment, summed over instances."),
     row("offload.flush_cycles", "cycles", "Of these, waiting for writes before the request."),
     row("offload.invalidated", "lines", "Lines that acknowledgments named, which the GPU's caches drop."),
     row("offload.bytes", "bytes", "Of requests and acknowledgments."),
@@ -75,7 +75,7 @@ const TIMED: &[Definition] = &[
     row("candidate.refused_channel", "instances", "Refused: a busy channel."),
     row("candidate.refused_warps", "instances", "Refused: the stack had enough to do."),
     row("candidate.instructions", "instructions", "Issued for it in stacks."),
-    row("candidate.away_cycles", "cycles", "From marker to acknowledgment of those that ran in a stack."),
+    row("candidate.away_cycles", "cycles", "From marker, or from the trip with which a loop went later, to acknowledgment of those that ran in a stack."),
     row("candidate.stayed_cycles", "cycles", "From marker to end of those that were refused."),
 
     row("map.bits", "-", "Lowest and highest bit of those that choose the stack of what candidates access; null where the baseline mapping does."),

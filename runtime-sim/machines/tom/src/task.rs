@@ -31,6 +31,14 @@ pub struct Task {
     pub since: Cycle,
     /// Requests that were pending then at its stack, this one with them.
     pub ahead: u32,
+    /// Trips of its loop, 1 where that is not known.
+    pub trips: u64,
+    /// When it came to the stack.
+    pub arrived: Cycle,
+    /// When it found a place there.
+    pub begun: Cycle,
+    /// How long it held that.
+    pub held: Cycle,
     /// Lines that it has written, for the requester to invalidate.
     pub written: Vec<u64>,
     /// The stacks that it accessed, a bit each.
@@ -145,10 +153,15 @@ impl History {
     /// Adds others.
     pub fn add(&mut self, other: &History) {
         self.instances += other.instances;
+        self.trips += other.trips;
         self.instructions += other.instructions;
         self.accesses += other.accesses;
         self.lines += other.lines;
         self.remote_lines += other.remote_lines;
         self.bytes += other.bytes;
+        self.request_bytes += other.request_bytes;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.written += other.written;
     }
 }

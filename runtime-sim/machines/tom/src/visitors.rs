@@ -19,6 +19,7 @@ impl Sm {
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) {
+        shared.tasks.get_mut(token).expect("a task").arrived = now;
         self.arrivals.push_back(token);
         self.admit(now, env, shared);
     }
@@ -45,6 +46,7 @@ impl Sm {
         shared: &mut Shared<'_, '_>,
     ) {
         let task = shared.tasks.get_mut(token).expect("a task");
+        task.begun = now;
         let entry = &env.table.entries[task.number as usize];
         let threads = task.warp.take().expect("a warp that was sent");
         let block = Block::of_visitor(task.index, self.number, threads);
@@ -67,6 +69,8 @@ impl Sm {
         shared: &mut Shared<'_, '_>,
     ) {
         let task = shared.tasks.get_mut(token).expect("a task");
+        task.held = now - task.begun;
+        shared.turns[task.stack as usize].add(task.held as f64);
         let entry = &env.table.entries[task.number as usize];
         task.warp = resident.block.into_warps().pop();
         let address = env.machine.link.address_bytes;

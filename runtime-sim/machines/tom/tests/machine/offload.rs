@@ -453,7 +453,53 @@ fn what_never_goes_rests() {
     assert_eq!((counts.refused[Refusal::Condition as usize], home), (320, 0));
     // With no other warp and no link in use none is sent for want of warps, and all are known at home.
     let (_, counts, home) = of("best", "sreg.ntid_x R9");
-    assert_eq!((counts.refused[Refusal::Warps as usize], counts.asked, home), (320, looks, 320));
+    // Of each that is noted trip by trip.
+    let known = (counts.refused[Refusal::Warps as usize], counts.asked, home);
+    assert_eq!(known, (320, looks, 320 * 32));
+}
+
+/// A loop that stays is decided on again in each trip under `best`: all warps begin at once, and a stack that holds
+/// two of them takes others with what is left to them. Each trip is made once, wherever it is.
+#[test]
+fn what_is_left_of_a_loop_goes_later() {
+    let text = format!(
+        "{PLACE}
+        mov R8, 0
+        sreg.ntid_x R10
+        region 0
+    head:
+        ld.global.b32.weak R9, [D2], 0
+        int.add R9, R9, 1
+        st.global.b32.weak [D2], 0, R9
+        int.add R8, R8, 1
+        cmp.lt_u P0, R8, R10
+        if P0 bra head, done
+    done:
+        st.global.b32.weak [D2], 16384, R9
+        exit"
+    );
+    let begin = PLACED + 3;
+    let ranges = [(begin, begin + 6)];
+    let of = |policy, threads| {
+        let changes = [("stack.warps", "2"), ("cost.warp_words", "32"), ("link.bandwidth", "2")];
+        let mut bench = bench(with_table(&changes, (policy, "baseline"), &text, &ranges));
+        bench.threads = threads;
+        let timing = bench.run(32, 96);
+        let words = bench.words(8192);
+        assert!(words[..32 * 96].iter().all(|word| *word == 96));
+        assert!(words[4096..4096 + 32 * 96].iter().all(|word| *word == 96));
+        let counts = timing.measures.candidates[0];
+        assert_eq!(counts.considered, 96);
+        assert_eq!(counts.considered, counts.instances + counts.refused.iter().sum::<u64>());
+        (counts, timing.measures)
+    };
+    let (all, _) = of("controlled", 1);
+    assert_eq!((all.did.instances, all.did.trips), (all.instances, 96 * all.instances));
+    let (counts, measures) = of("best", 1);
+    assert!(counts.instances > 0);
+    assert!(counts.did.trips < 96 * counts.instances);
+    assert_eq!(counts.did.instructions, 6 * counts.did.trips);
+    assert_eq!(of("best", 3).1, measures);
 }
 
 /// A run may say how many of four instances go, whatever the policy.
@@ -502,7 +548,7 @@ fn threads_change_nothing() {
     );
     let begin = PLACED + 4;
     let ranges = [(begin, begin + 3)];
-    for policy in ["always", "controlled", "ideal"] {
+    for policy in ["always", "controlled", "ideal", "best"] {
         let left = |threads: usize| {
             let mut bench = bench(with_table(&[], (policy, "baseline"), &text, &ranges));
             bench.threads = threads;
@@ -511,7 +557,10 @@ fn threads_change_nothing() {
         };
         let one = left(1);
         let instances = one.1.offload().instances;
-        assert!(policy == "controlled" || instances > 1000, "{policy}: {instances} instances");
+        assert!(
+            ["controlled", "best"].contains(&policy) || instances > 1000,
+            "{policy}: {instances} instances"
+        );
         for threads in [2, 3] {
             assert_eq!(one, left(threads), "{threads} threads, {policy}");
         }
