@@ -105,20 +105,19 @@ pub(crate) fn ghost_atoms(buffer: &BufferPlan) -> Vec<((i64, i64), u64)> {
     parts.map(|(neighbour, list)| (neighbour, list.iter().map(count).sum())).collect()
 }
 
-/// Whether any group has a neighbour that far away with elements.
+/// Whether any group has a neighbour that far away. Those in one row or column have none beside it.
 fn reaches(tiled: &Tiled, buffer: &BufferPlan, (dx, dy): (i64, i64)) -> bool {
     let grid = &tiled.grid;
-    let exists = |(k, d): (usize, i64)| {
+    let groups = [0, 1].map(|k| {
         let size = [grid.strips * grid.engines, grid.rows][k] * tiled.tile[k];
         let last = buffer.region.get(k).map_or(0, |i| i64::from(i.max));
-        let all = grid.cubes[k] * grid.vaults[k] * grid.groups[k];
-        let until = |last: i64| used(tiled.origin[k].into(), size.into(), last).min(all);
         // Groups behind the last element may read it too.
         let reach = [buffer.reach_x[0], tiled.ghost_rows[0]][k];
-        let groups = until(if d < 0 { last + i64::from(reach) } else { last });
-        d.abs() < i64::from(groups)
-    };
-    exists((0, dx)) && exists((1, dy))
+        let groups = used(tiled.origin[k].into(), size.into(), last + i64::from(reach));
+        let is_line = grid.cubes[k] * grid.vaults[k] * grid.groups[k] == 1;
+        if is_line { 1 } else { i64::from(groups).max(2) }
+    });
+    dx.abs() < groups[0] && dy.abs() < groups[1]
 }
 
 /// The columns of a group: its own strips, then those of its ghost zones that are reached into.

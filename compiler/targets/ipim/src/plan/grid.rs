@@ -9,20 +9,26 @@ use super::BufferPlan;
 
 /// The grid that holds `cells` columns and rows of tiles with the least work for the busiest
 /// engine. Regions go to cubes and vaults in the shape of their meshes, so that neighbours are
-/// near, unless all vaults in one row, or for what is higher than wide in one column, have at most half of
-/// the work; among the shapes of groups in a vault with equal work the one wins whose groups have the
-/// least to exchange with those around them, if tiles are `tile` wide and high.
+/// near, unless all vaults in one row have at most half of the work, or in one column, if the region is
+/// high and there is a row of tiles for each; among the shapes of groups in a vault with equal work the
+/// one wins whose groups have the least to exchange with those around them, if tiles are `tile` wide and
+/// high.
 pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
     let [mesh, row, column] = arrangements(machine).map(|of| grid_on(machine, of, cells, tile));
     let one_row = cells[1] == 1 && work(&row) <= work(&mesh);
-    let [width, height] = [0, 1].map(|k| u64::from(cells[k]) * u64::from(tile[k]));
+    let size = [0, 1].map(|k| i64::from(cells[k]) * i64::from(tile[k]));
     if one_row || work(&row) * 2 <= work(&mesh) {
         row
-    } else if height > width && work(&column) * 2 <= work(&mesh) {
+    } else if is_high(size) && cells[1] >= machine.vaults() && work(&column) * 2 <= work(&mesh) {
         column
     } else {
         mesh
     }
+}
+
+/// Whether vaults may stand in one column for a region of this width and height.
+fn is_high([width, height]: [i64; 2]) -> bool {
+    height >= 2 * width
 }
 
 /// Columns and rows of cubes, and of vaults of a cube: in their meshes, all in one row, and all in one
@@ -62,7 +68,9 @@ const WORTH: u64 = 10;
 /// narrow tiles.
 pub fn fitted(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> [u32; 2] {
     let mut all = vec![];
-    for (cubes, vaults) in arrangements(machine) {
+    let size = covered.map(|[first, end]| end - first);
+    let possible = if is_high(size) { 3 } else { 2 };
+    for (cubes, vaults) in arrangements(machine).into_iter().take(possible) {
         for groups in shapes(machine) {
             all.push([0, 1].map(|k| {
                 let engines = [machine.hierarchy.pes, 1][k];
@@ -191,8 +199,10 @@ mod tests {
                 let holds = grid.tiles();
                 assert!((0..2).all(|k| u64::from(cells[k]) <= holds[k]), "{cells:?}: {grid:?}");
                 let least = least(&machine, cells);
+                // Of few rows of tiles most vaults would have none.
+                let few = cells[0] < cells[1] && cells[1] < machine.vaults();
                 assert!(
-                    work(&grid) < 2 * least,
+                    few || work(&grid) < 2 * least || cells[1] < 2 * cells[0],
                     "{name}, {cells:?}: {least} tiles are enough, not {grid:?}"
                 );
                 columns_of_vaults += usize::from(grid.cubes[0] * grid.vaults[0] == 1);
