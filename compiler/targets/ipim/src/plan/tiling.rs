@@ -93,7 +93,25 @@ impl Planner<'_> {
             return None;
         }
         let tiled = tiled_access(&self.plan.pipeline, &self.plan.forms, &access.args, dims)?;
+        if !self.goes_around_inside(access, &tiled) {
+            return None;
+        }
         self.repeats_planes(access, tiled)
+    }
+
+    /// Whether what goes around stays within an input whose edges are repeated: tiles hold nothing beyond.
+    fn goes_around_inside(&self, access: &Access, tiled: &TiledAccess) -> bool {
+        let Source::Input(input) = access.source else { return true };
+        (0..2).all(|k| {
+            let place = if tiled.order.is_empty() { Some(k) } else { tiled.order[k] };
+            let all = place.and_then(|place| self.plan.repeated(input, place));
+            match (tiled.index[k].around, all) {
+                (Some(around), Some(all)) => {
+                    i64::from(all.min) <= around.first && around.last() <= i64::from(all.max)
+                }
+                _ => true,
+            }
+        })
     }
 
     /// The planes that an access means where the edges of an input are repeated. `None` where data
@@ -125,6 +143,9 @@ impl Planner<'_> {
         }
         let (pipeline, forms) = (&self.plan.pipeline, &self.plan.forms);
         let tiled = permuted_access(pipeline, forms, &access.args, is_flat(region))?;
+        if !self.goes_around_inside(access, &tiled) {
+            return None;
+        }
         self.repeats_planes(access, tiled)
     }
 
