@@ -32,8 +32,7 @@ fn is_high([width, height]: [i64; 2]) -> bool {
 }
 
 /// Columns and rows of cubes, and of vaults of a cube: in their meshes, all in one row, and all in one
-/// column. With the shapes of groups these suffice for pictures of any shape: where the mesh is too wide for
-/// the highest groups, a column is not for the widest.
+/// column.
 fn arrangements(machine: &Machine) -> [([u32; 2], [u32; 2]); 3] {
     let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
     let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
