@@ -60,29 +60,25 @@ impl Banks {
         quotas
     }
 
-    /// The entries that each bank may take, after what a function needs of each at once; `None`
+    /// The entries of each bank that a function wants: what it needs at once and a pair, but none of a bank
+    /// without values. Predicates are spilled to the first bank.
+    pub fn wanted(&self, func: &MachFunction) -> Vec<u16> {
+        let wanted = |(bank, need): (usize, u32)| match need {
+            0 if bank > 0 => 0,
+            _ => u16::try_from(need.next_multiple_of(2) + 2).unwrap_or(u16::MAX - 1),
+        };
+        pressure(func, self.hints.len()).into_iter().enumerate().map(wanted).collect()
+    }
+
+    /// The entries that each bank may take, of which a function wants as many as `wanted`; `None`
     /// where a store is too small for all of its banks.
-    pub fn quotas(&self, func: &MachFunction) -> Option<Vec<u16>> {
+    pub fn quotas(&self, wanted: &[u16]) -> Option<Vec<u16>> {
         if self.hints.len() == 1 {
             return Some(self.only_last());
         }
-        let needs = pressure(func, self.hints.len());
-        // Predicates are spilled to the first bank.
-        let least: Vec<u16> = (0..needs.len())
-            .map(|bank| if needs[bank] > 0 || bank == 0 { LEAST } else { 0 })
-            .collect();
-        let wanted = |(&need, &least): (&u32, &u16)| {
-            (need as u16).saturating_add(2).next_multiple_of(2).max(least)
-        };
-        let mut quotas: Vec<u16> = needs.iter().zip(&least).map(wanted).collect();
-        for (quota, &need) in quotas.iter_mut().zip(&needs) {
-            if need == 0 && *quota < LEAST {
-                *quota = 0;
-            }
-        }
-        let taken = |quotas: &[u16], store: &Store| {
-            store.banks.iter().map(|&bank| u32::from(quotas[usize::from(bank)])).sum::<u32>()
-        };
+        let least = |&wanted: &u16| if wanted > 0 { LEAST } else { 0 };
+        let least: Vec<u16> = wanted.iter().map(least).collect();
+        let mut quotas: Vec<u16> = wanted.iter().zip(&least).map(|(&w, &l)| w.max(l)).collect();
         for store in &self.stores {
             while taken(&quotas, store) > store.entries {
                 let largest = store
@@ -107,24 +103,17 @@ impl Banks {
     }
 
     /// The entries that each bank may take such that no warp finds less room than if there were as few
-    /// as possible: what stores can spare goes to their banks in turn. `None` for banks of which a
-    /// store has no more than is needed.
-    pub fn roomy(&self, func: &MachFunction) -> Vec<Option<u16>> {
-        let needs = pressure(func, self.hints.len());
-        // Predicates are spilled to the first bank.
-        let wanted = |(bank, &need): (usize, &u32)| match need {
-            0 if bank > 0 => 0,
-            _ => need.next_multiple_of(2) + 2,
+    /// as `wanted`: what stores can spare goes to their banks in turn. `None` for banks of which a
+    /// store has no more than is wanted.
+    pub fn roomy(&self, wanted: &[u16]) -> Vec<Option<u16>> {
+        let mut quotas = wanted.to_vec();
+        let fits = |bank: usize, quotas: &[u16]| {
+            self.stores
+                .iter()
+                .filter(|store| store.banks.contains(&(bank as u8)))
+                .all(|store| taken(quotas, store) <= store.spare)
         };
-        let wanted: Vec<u32> = needs.iter().enumerate().map(wanted).collect();
-        let mut quotas = wanted.clone();
-        let fits = |bank: usize, quotas: &[u32]| {
-            self.stores.iter().filter(|store| store.banks.contains(&(bank as u8))).all(|store| {
-                let taken = store.banks.iter().map(|&bank| quotas[usize::from(bank)]);
-                taken.sum::<u32>() <= store.spare
-            })
-        };
-        let can: Vec<bool> = (0..quotas.len()).map(|bank| fits(bank, &wanted)).collect();
+        let can: Vec<bool> = (0..quotas.len()).map(|bank| fits(bank, wanted)).collect();
         let grows = |&bank: &usize| can[bank] && wanted[bank] > 0;
         let mut growing: Vec<usize> = (0..quotas.len()).filter(grows).collect();
         while !growing.is_empty() {
@@ -135,7 +124,7 @@ impl Banks {
                 fits
             });
         }
-        quotas.iter().zip(can).map(|(&quota, can)| can.then_some(quota as u16)).collect()
+        quotas.iter().zip(can).map(|(&quota, can)| can.then_some(quota)).collect()
     }
 
     /// Checks that banks share no entry and that each store has enough.
@@ -162,6 +151,11 @@ impl Banks {
         }
         Ok(())
     }
+}
+
+/// The entries of a store that banks take.
+fn taken(quotas: &[u16], store: &Store) -> u32 {
+    store.banks.iter().map(|&bank| u32::from(quotas[usize::from(bank)])).sum()
 }
 
 /// The most entries of each bank that are needed at once.

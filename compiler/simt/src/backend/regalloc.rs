@@ -82,30 +82,16 @@ pub fn allocate(
     local_bytes: u64,
     coalescing: bool,
 ) -> Result<Registers, Shortage> {
-    let quotas = banks.quotas(func);
-    let roomy = banks.roomy(func);
-    let limit = |(bank, roomy): (usize, &Option<u16>)| match (roomy, &quotas) {
-        (Some(quota), _) => Some((*quota, Policy::Spread)),
-        (None, Some(quotas)) => Some((quotas[bank], Policy::Min)),
-        (None, None) => None,
-    };
-    // Registers that are reused late leave the scheduler free to order what uses them.
-    if roomy.iter().flatten().any(|&quota| quota > 0)
-        && let Some(limits) = roomy.iter().enumerate().map(limit).collect::<Option<Vec<_>>>()
-    {
-        let mut spread = func.clone();
-        let done = allocate_in(&mut spread, banks, &limits, local_bytes, coalescing);
-        if let Ok(done) = done
-            && done.allocation.spilled + done.allocation.rematerialised == 0
-            && banks.check(&done.banks).is_ok()
-        {
-            *func = spread;
-            return Ok(done);
-        }
-    }
-    if let Some(quotas) = quotas {
+    let wanted = banks.wanted(func);
+    let quotas = banks.quotas(&wanted);
+    let attempts = [spread(&banks.roomy(&wanted), quotas.as_deref()), quotas.as_deref().map(few)];
+    for limits in attempts.into_iter().flatten() {
         let mut divided = func.clone();
-        if let Ok(done) = allocate_in(&mut divided, banks, &few(&quotas), local_bytes, coalescing) {
+        let done = allocate_in(&mut divided, banks, &limits, local_bytes, coalescing);
+        let spreads = limits.iter().any(|&(_, policy)| policy == Policy::Spread);
+        if let Ok(done) = done
+            && (!spreads || in_registers(&done) && banks.check(&done.banks).is_ok())
+        {
             *func = divided;
             return Ok(done);
         }
@@ -114,6 +100,23 @@ pub fn allocate(
         data.bank = banks.last();
     }
     allocate_in(func, banks, &few(&banks.only_last()), local_bytes, coalescing)
+}
+
+/// All entries of the banks that have room for all warps, in turn, as few as possible of the others: registers
+/// that are reused late leave the scheduler free to order what uses them. `None` where that is no bank with
+/// values, or where there are no quotas for the others.
+fn spread(roomy: &[Option<u16>], quotas: Option<&[u16]>) -> Option<Vec<(u16, Policy)>> {
+    let limit = |(bank, roomy): (usize, &Option<u16>)| match roomy {
+        Some(quota) => Some((*quota, Policy::Spread)),
+        None => Some((quotas?[bank], Policy::Min)),
+    };
+    let any = roomy.iter().flatten().any(|&quota| quota > 0);
+    any.then(|| roomy.iter().enumerate().map(limit).collect())?
+}
+
+/// Whether every value has a register wherever it lives.
+fn in_registers(registers: &Registers) -> bool {
+    registers.allocation.spilled + registers.allocation.rematerialised == 0
 }
 
 /// As few entries of each quota as possible.

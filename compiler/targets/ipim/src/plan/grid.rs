@@ -14,7 +14,8 @@ use super::BufferPlan;
 /// one wins whose groups have the least to exchange with those around them, if tiles are `tile` wide and
 /// high.
 pub fn grid_for(machine: &Machine, cells: [u32; 2], tile: [u32; 2]) -> Grid {
-    let [mesh, row, column] = arrangements(machine).map(|of| grid_on(machine, of, cells, tile));
+    let [mesh, row, column] =
+        [mesh(machine), row(machine), column(machine)].map(|of| grid_on(machine, of, cells, tile));
     let one_row = cells[1] == 1 && work(&row) <= work(&mesh);
     let size = [0, 1].map(|k| i64::from(cells[k]) * i64::from(tile[k]));
     if one_row || work(&row) * 2 <= work(&mesh) {
@@ -31,13 +32,24 @@ fn is_high([width, height]: [i64; 2]) -> bool {
     height >= 2 * width
 }
 
-/// Columns and rows of cubes, and of vaults of a cube: in their meshes, all in one row, and all in one
-/// column.
-fn arrangements(machine: &Machine) -> [([u32; 2], [u32; 2]); 3] {
-    let (cubes, vaults) = (machine.cube_mesh(), machine.vault_mesh());
-    let row = |[columns, rows]: [u32; 2]| [columns * rows, 1];
-    let column = |[columns, rows]: [u32; 2]| [1, columns * rows];
-    [(cubes, vaults), (row(cubes), row(vaults)), (column(cubes), column(vaults))]
+/// Columns and rows of cubes, and of vaults of a cube.
+type Arrangement = ([u32; 2], [u32; 2]);
+
+/// Cubes and vaults as they are connected.
+fn mesh(machine: &Machine) -> Arrangement {
+    (machine.cube_mesh(), machine.vault_mesh())
+}
+
+/// All vaults in one row.
+fn row(machine: &Machine) -> Arrangement {
+    let (cubes, vaults) = mesh(machine);
+    ([cubes[0] * cubes[1], 1], [vaults[0] * vaults[1], 1])
+}
+
+/// All vaults in one column.
+fn column(machine: &Machine) -> Arrangement {
+    let ([cubes, one], [vaults, _]) = row(machine);
+    ([one, cubes], [one, vaults])
 }
 
 /// Columns and rows that the groups of a vault can stand in.
@@ -68,8 +80,11 @@ const WORTH: u64 = 10;
 pub fn fitted(machine: &Machine, covered: [[i64; 2]; 2], tile: [u32; 2]) -> [u32; 2] {
     let mut all = vec![];
     let size = covered.map(|[first, end]| end - first);
-    let possible = if is_high(size) { 3 } else { 2 };
-    for (cubes, vaults) in arrangements(machine).into_iter().take(possible) {
+    let mut arrangements = vec![mesh(machine), row(machine)];
+    if is_high(size) {
+        arrangements.push(column(machine));
+    }
+    for (cubes, vaults) in arrangements {
         for groups in shapes(machine) {
             all.push([0, 1].map(|k| {
                 let engines = [machine.hierarchy.pes, 1][k];
@@ -108,7 +123,7 @@ fn border(grid: &Grid, tile: [u32; 2]) -> u64 {
 /// The same for one arrangement of cubes and vaults.
 fn grid_on(
     machine: &Machine,
-    (cubes, vaults): ([u32; 2], [u32; 2]),
+    (cubes, vaults): Arrangement,
     cells: [u32; 2],
     tile: [u32; 2],
 ) -> Grid {
@@ -200,8 +215,9 @@ mod tests {
                 let least = least(&machine, cells);
                 // Of few rows of tiles most vaults would have none.
                 let few = cells[0] < cells[1] && cells[1] < machine.vaults();
+                let not_yet_high = (cells[0] + 1..2 * cells[0]).contains(&cells[1]);
                 assert!(
-                    few || work(&grid) < 2 * least || cells[1] < 2 * cells[0],
+                    few || not_yet_high || work(&grid) < 2 * least,
                     "{name}, {cells:?}: {least} tiles are enough, not {grid:?}"
                 );
                 columns_of_vaults += usize::from(grid.cubes[0] * grid.vaults[0] == 1);
