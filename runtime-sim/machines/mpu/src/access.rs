@@ -19,6 +19,7 @@ use crate::core::{Core, Env, Outgoing, Shared};
 use crate::issue::Issue;
 use crate::measures::Cause;
 use crate::plan::Plan;
+use crate::remote_cache::Found;
 
 /// What an instruction reaches beside registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,7 +240,7 @@ impl Core {
         for word in words {
             let place = self.place(env, go, private, word.number);
             if plan.store {
-                self.cache.drop_line(word.number);
+                self.cache.drop_word(word.number);
             }
             let request = WordRequest { place, lanes: word.lanes.count_ones(), line: word.number };
             self.ask_bank(at, request, phase, Some(Owner::Flight(flight)), 0);
@@ -284,7 +285,7 @@ impl Core {
             let request = WordRequest { place, lanes, line: word.number };
             let bytes = sent_bytes(machine, phase, plan.bytes, lanes);
             if phase != Phase::Read {
-                self.cache.drop_line(word.number);
+                self.cache.drop_word(word.number);
             }
             if place.core == self.number {
                 let size = machine.network.request_bytes + bytes;
@@ -295,13 +296,21 @@ impl Core {
                 continue;
             }
             self.counts.words_remote += 1;
-            if phase == Phase::Read && plan.weak && self.cache.holds(word.number) {
+            let found = match phase == Phase::Read && plan.weak {
+                true => self.cache.look(word.number, flight),
+                false => Found::Nothing,
+            };
+            if found == Found::Held {
                 self.counts.cache_hits += 1;
                 let flight = self.flights.get_mut(flight).expect("a new flight");
                 flight.latest = flight.latest.max(start + interface);
                 continue;
             }
             left += 1;
+            if found == Found::OnItsWay {
+                self.counts.words_awaited += 1;
+                continue;
+            }
             let empty = || Message::request(self.number, flight, phase, answers, bytes);
             let room = per_packet(machine, bytes);
             let index = open.iter().position(|(core, message)| {

@@ -167,7 +167,9 @@ impl Core {
         let words = &message.words[..];
         let Some(phase) = message.phase else {
             for word in words.iter() {
-                self.cache.fill(word.line);
+                for flight in self.cache.came(word.line, message.flight) {
+                    self.answered(flight, now, env);
+                }
             }
             return self.answered(message.flight, now, env);
         };

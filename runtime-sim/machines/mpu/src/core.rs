@@ -16,7 +16,6 @@ use nbcc_sim_simt::machine::context::{Context, State};
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::grid;
 use nbcc_sim_simt::timing::NEVER;
-use nbcc_sim_simt::timing::cache::Cache;
 use nbcc_sim_simt::timing::calendar::Calendar;
 use nbcc_sim_simt::timing::coalesce::Piece;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
@@ -28,6 +27,7 @@ use nbcc_sim_simt::{LANES, Mask, lanes_of};
 use crate::answers::{Flight, Message, Service, Word};
 use crate::measures::{Cause, Counts, Profile};
 use crate::plan::Plan;
+use crate::remote_cache::RemoteCache;
 use crate::residents::{Resident, Subcore, Warp};
 use crate::stall::Stall;
 use crate::tracks::Tracks;
@@ -165,7 +165,7 @@ pub struct Core {
     /// Pending requests to other cores.
     pub remote: Pool,
     /// Words of other cores.
-    pub cache: Cache,
+    pub cache: RemoteCache,
     events: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
     sequence: u64,
     /// Accesses of its warps.
@@ -205,7 +205,7 @@ impl Core {
     pub fn new(number: u32, env: &Env<'_, '_>, model: &Arc<Model>) -> Core {
         let machine = env.machine;
         let units = machine.hierarchy.subcores as usize;
-        let lines = machine.network.remote_cache_bytes / machine.memory.bank_io_bytes;
+        let words = machine.network.remote_cache_bytes / machine.memory.bank_io_bytes;
         Core {
             number,
             subcores: (0..units).map(|_| Subcore::new(machine)).collect(),
@@ -218,7 +218,7 @@ impl Core {
             up: Calendar::new(machine.network.tsv_ticks),
             smem: Calendar::new(1),
             remote: Pool::new(machine.core.remote_requests),
-            cache: Cache::new(lines),
+            cache: RemoteCache::new(words),
             events: BinaryHeap::new(),
             sequence: 0,
             flights: Slab::new(),

@@ -18,6 +18,7 @@ pub mod launch;
 pub mod measures;
 pub mod parts;
 pub mod plan;
+pub mod remote_cache;
 pub mod residents;
 pub mod stall;
 pub mod statistics;

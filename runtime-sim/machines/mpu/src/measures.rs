@@ -96,6 +96,8 @@ counts! {
     words_remote,
     /// Of the loaded words of other cores, those that the cache held.
     cache_hits,
+    /// Of the loaded words of other cores, those that another access had asked for already.
+    words_awaited,
     /// Words that atomic operations changed.
     words_atomic,
     /// Lanes of atomic operations on global or local memory.

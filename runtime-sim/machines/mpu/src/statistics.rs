@@ -84,6 +84,7 @@ const TIMED: &[Definition] = &[
     row("memory.words_local", "words", "Other words of the warp's own core."),
     row("memory.words_remote", "words", "Words of other cores. With those above these are `memory.words`."),
     row("memory.cache_hits", "words", "Of the words of other cores those that the remote cache held."),
+    row("memory.words_awaited", "words", "Of the words of other cores those that were on their way to the remote cache."),
     row("memory.words_atomic", "words", "Words that atomic operations changed."),
     row("memory.atomic_lanes", "operations", "Atomic operations of threads on them."),
 
@@ -239,6 +240,7 @@ pub fn collect(
     out.set("memory.words_local", c.words_local);
     out.set("memory.words_remote", c.words_remote);
     out.set("memory.cache_hits", c.cache_hits);
+    out.set("memory.words_awaited", c.words_awaited);
     out.set("memory.words_atomic", c.words_atomic);
     out.set("memory.atomic_lanes", c.atomic_lanes);
     out.set("shared.accesses", c.shared);

@@ -72,7 +72,8 @@ fn identities_hold() {
         assert_eq!((tsv, tsv), (n("tsv.bytes"), n("bytes.tsv")));
         let words = n("memory.words_whole") + n("memory.words_local") + n("memory.words_remote");
         assert_eq!(words, n("memory.words"));
-        let asked = n("memory.words") - n("memory.cache_hits") + n("memory.words_atomic");
+        let shared = n("memory.cache_hits") + n("memory.words_awaited");
+        let asked = n("memory.words") - shared + n("memory.words_atomic");
         assert_eq!(asked, n("dram.requests"), "{machine}");
         assert_eq!(n("shared.passes") - n("shared.conflicts"), n("shared.accesses"));
         assert_eq!(n("bytes.bank_read") + n("bytes.bank_written"), 32 * n("dram.requests"));

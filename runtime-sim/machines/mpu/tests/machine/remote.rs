@@ -49,6 +49,28 @@ fn other_processors_are_reached_over_their_gateways() {
     assert!(other > own + 2 * 2 * 7 - 2, "{own} {other}");
 }
 
+/// A weak load of a word that is on its way waits with the load that asked for it; one behind a store of the
+/// core, or that must see memory, asks again.
+#[test]
+fn words_on_their_way_are_asked_for_once() {
+    let text = |access: &str, between: &str| {
+        let load = |to: u32| format!("if P0 ld.global.b32.{access} R{to}, [D2], 512\n");
+        let start = "sreg.tid_x R0\nld64.param.weak D2, [0x0], 0\ncmp.eq P0, R0, 0\n";
+        format!("{start}{}{between}{}{}exit", load(8), load(9), load(10))
+    };
+    let run = |text: &str, set: &[(&str, &str)]| {
+        let measures = Bench::with("mpu", set, text).run(1, 32).measures;
+        let counts = &measures.counts;
+        (measures.dram.requests[0], counts.words_remote, counts.cache_hits, counts.words_awaited)
+    };
+    assert_eq!(run(&text("weak", ""), &[]), (1, 3, 0, 2));
+    assert_eq!(run(&text("volatile", ""), &[]), (3, 3, 0, 0));
+    let store = "if P0 st.global.b32.weak [D2], 512, R6\n";
+    assert_eq!(run(&text("weak", store), &[]), (3, 4, 0, 1));
+    let none = [("network.remote_cache_bytes", "0")];
+    assert_eq!(run(&text("weak", ""), &none), (3, 3, 0, 0));
+}
+
 /// A weak load takes what the cache beside the network holds.
 #[test]
 fn weak_loads_are_cached() {
