@@ -68,6 +68,8 @@ pub struct Kernel {
     pub required_threads: Option<[u32; 3]>,
     /// Blocks that a core should hold at once.
     pub min_blocks: Option<u32>,
+    /// Blocks of its largest launch, where its launches are known.
+    pub grid_blocks: Option<u64>,
 }
 
 impl Kernel {

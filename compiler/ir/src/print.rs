@@ -197,6 +197,9 @@ impl Printer<'_> {
         if let Some(blocks) = kernel.min_blocks {
             write!(self.out, " blocks({blocks})")?;
         }
+        if let Some(blocks) = kernel.grid_blocks {
+            write!(self.out, " grid({blocks})")?;
+        }
         writeln!(self.out)?;
         for KernelParam { name, offset, size, align, ty } in &kernel.params {
             let ty = ty.map_or("bytes", crate::NumType::name);

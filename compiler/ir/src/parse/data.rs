@@ -128,10 +128,15 @@ impl Parser<'_, '_> {
     pub(super) fn kernel(&mut self, func: &mut Function) -> Parse<()> {
         self.keyword("kernel")?;
         let mut kernel = Kernel::default();
-        while let Token::Word(word @ ("max" | "required" | "blocks")) = *self.peek() {
+        while let Token::Word(word @ ("max" | "required" | "blocks" | "grid")) = *self.peek() {
             self.next();
             self.expect("(")?;
             let span = self.span();
+            if word == "grid" {
+                kernel.grid_blocks = Some(self.integer("a number")?);
+                self.expect(")")?;
+                continue;
+            }
             let numbers: Vec<u32> = self.list(")", |p| p.integer("a number"))?;
             match (word, numbers.as_slice()) {
                 ("max", &[x, y, z]) => kernel.max_threads = Some([x, y, z]),

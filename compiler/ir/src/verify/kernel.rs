@@ -45,6 +45,9 @@ pub(super) fn check(func: &Function, errors: &mut Vec<VerifierError>) {
     if bounds.flatten().any(|n| n == 0) {
         fault("kernel", "is bound to no threads");
     }
+    if kernel.grid_blocks == Some(0) {
+        fault("kernel", "has launches without blocks");
+    }
 }
 
 /// Whether memory of a host holds values of that type, one behind the other.

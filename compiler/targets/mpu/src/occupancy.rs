@@ -5,11 +5,11 @@ use nbcc_base::{Diagnostic, Failed};
 use nbcc_isa_mpu::Machine;
 use nbcc_isa_mpu::files::{self, Files, entries_of};
 use nbcc_isa_mpu::location::Side;
-use nbcc_isa_simt::LANES;
 use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_simt::{Compilation, codes};
 
+use crate::location::budget::block_warps;
 use crate::location::{Locations, block_bound, files_of, machine_of, remarks};
 
 /// Writes the section of register files, and says how many warps fit.
@@ -55,8 +55,7 @@ fn occupancy(
 ) -> (Message, Vec<Term>) {
     let subcores = machine.hierarchy.subcores;
     let threads = bound.unwrap_or(machine.core.block_threads);
-    // Warps of a subcore that a block takes.
-    let block_warps = threads.div_ceil(LANES as u32).div_ceil(subcores).max(1);
+    let block_warps = block_warps(machine, bound);
     let of_file = |side| {
         let warps = entries_of(machine, side).checked_div(files.entries(side));
         warps.map_or(u32::MAX, |warps| warps / block_warps)

@@ -90,6 +90,7 @@ fn kernel(module: &Resolved<'_>, id: FunctionId) -> Kernel {
         max_threads: bounds.max_threads,
         required_threads: bounds.required_threads,
         min_blocks: bounds.min_blocks,
+        grid_blocks: None,
     }
 }
 

@@ -14,21 +14,41 @@ use super::block_bound;
 /// Registers that single instructions need; a file has no fewer for a thread.
 const LEAST: u32 = 16;
 
-/// The warps of a subcore that a block may take, as many blocks at once as the kernel asks for.
+/// The warps of a subcore that a block of so many threads may take, of the most there are where no bound is
+/// stated.
+pub fn block_warps(machine: &Machine, bound: Option<u32>) -> u32 {
+    let threads = bound.unwrap_or(machine.core.block_threads);
+    threads.div_ceil(LANES as u32).div_ceil(machine.hierarchy.subcores).max(1)
+}
+
+/// The same, as many blocks at once as the kernel asks for.
 pub fn subcore_warps(machine: &Machine, table: &Kernel) -> u32 {
-    let threads = block_bound(table).unwrap_or(machine.core.block_threads);
-    let warps = threads.div_ceil(LANES as u32).div_ceil(machine.hierarchy.subcores);
+    let warps = block_warps(machine, block_bound(table));
     let wanted = warps.saturating_mul(table.min_blocks.unwrap_or(1).max(1));
     if wanted <= machine.core.subcore_warps { wanted } else { warps }
         .clamp(1, machine.core.subcore_warps)
 }
 
-/// The banks of a kernel: far, near, both.
-pub fn banks(machine: &Machine, table: &Kernel) -> Banks {
+/// The blocks that a core may hold at once, whatever registers they take: by the warps of a subcore, of which
+/// a block takes so many, by shared memory, and by how many blocks its largest launch has for each core.
+pub fn most_blocks(machine: &Machine, table: &Kernel, block_warps: u32, shared_bytes: u64) -> u32 {
+    let [of_shared, of_launch] = [
+        u64::from(machine.memory.shared_bytes).checked_div(shared_bytes),
+        table.grid_blocks.map(|blocks| blocks.div_ceil(machine.cores().into())),
+    ]
+    .map(|blocks| blocks.map_or(u32::MAX, |blocks| u32::try_from(blocks).unwrap_or(u32::MAX)));
+    let of_warps = machine.core.subcore_warps / block_warps.max(1);
+    of_warps.min(machine.core.core_blocks).min(of_shared).min(of_launch).max(1)
+}
+
+/// The banks of a kernel whose blocks take so many bytes of shared memory: far, near, both.
+pub fn banks(machine: &Machine, table: &Kernel, shared_bytes: u64) -> Banks {
     let warps = subcore_warps(machine, table);
     let of = |side| (entries_of(machine, side) / warps).max(LEAST);
-    // As many as are left for each where all warps of a subcore run.
-    let spare = |side| entries_of(machine, side) / machine.core.subcore_warps;
+    let block = block_warps(machine, block_bound(table));
+    // As many as are left for each where all warps run that a subcore can get.
+    let most = most_blocks(machine, table, block, shared_bytes) * block;
+    let spare = |side| entries_of(machine, side) / most.clamp(1, machine.core.subcore_warps);
     let store =
         |banks: &[u8], side| Store { banks: banks.to_vec(), entries: of(side), spare: spare(side) };
     let names = machine.registers.words;

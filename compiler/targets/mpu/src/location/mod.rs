@@ -7,7 +7,7 @@
 //! [`POLICIES`].
 
 pub mod annotate;
-mod budget;
+pub mod budget;
 pub mod flow;
 pub mod mincut;
 pub mod model;
@@ -135,7 +135,7 @@ pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(
             }
         }
         let table = ir.kernel.clone().unwrap_or_default();
-        kernel.banks = Some(budget::banks(&machine, &table));
+        kernel.banks = Some(budget::banks(&machine, &table, kernel.frame.shared_bytes));
         kernel.findings =
             remarks::of_kernel(name, ir, func, values, &located, Near::of(&machine), cx);
         if let Some(measured) = measured {
