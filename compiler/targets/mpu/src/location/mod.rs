@@ -38,7 +38,7 @@ pub const LOCATION: &str = "location";
 /// What `-X location` takes.
 pub const CHOICE: Choice = Choice {
     key: LOCATION,
-    values: &["annotated", "mincut", "hardware", "all-near", "all-far"],
+    values: &["mincut", "annotated", "hardware", "all-near", "all-far"],
     about: "where instructions execute and registers live: near the banks or far from them",
 };
 
@@ -60,8 +60,8 @@ pub type Policy = fn(&Input<'_>) -> Option<Vec<Hint>>;
 
 /// The policies by the values of the choice.
 const POLICIES: &[(&str, Policy)] = &[
-    ("annotated", |input| Some(annotated(input))),
     ("mincut", minimum_cut),
+    ("annotated", |input| Some(annotated(input))),
     ("hardware", |input| Some(vec![Hint::None; input.model.nodes.len()])),
     ("all-near", |input| Some(vec![Hint::Near; input.model.nodes.len()])),
     ("all-far", |input| Some(vec![Hint::Far; input.model.nodes.len()])),
