@@ -1,8 +1,8 @@
 //! When to stop: a clock that only ends a search, and never says which way it goes.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 /// A moment after which everything stops, or when somebody says so.
@@ -19,14 +19,14 @@ pub struct Cancel(Arc<AtomicBool>);
 impl Cancel {
     /// Stops what was given this.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Relaxed);
     }
 }
 
 impl Clock {
     /// Whether the time is over.
     pub fn is_over(&self) -> bool {
-        self.cancelled.as_ref().is_some_and(|c| c.load(Ordering::Relaxed))
+        self.cancelled.as_ref().is_some_and(|c| c.load(Relaxed))
             || self.end.is_some_and(|end| Instant::now() >= end)
     }
 
@@ -42,16 +42,16 @@ impl Clock {
 const MOST_LOOKS_A_ROUND: [u64; 4] = [125_000_000, 20_000_000, 8_000_000, 2_000_000];
 
 /// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
-/// the same on every machine.
-#[derive(Clone, Debug, Default)]
+/// the same on every machine. One thread notes it.
+#[derive(Debug, Default)]
 pub struct Work {
     /// Those for the graph that is mapped.
-    looks: Cell<u64>,
+    looks: AtomicU64,
     /// Those for others before it, of each [`MUCH`] at most.
-    before: Cell<u64>,
+    before: AtomicU64,
     /// All when this interval was begun.
-    begun: Cell<u64>,
-    entries: Cell<u64>,
+    begun: AtomicU64,
+    entries: AtomicU64,
 }
 
 /// Entries of the matrices of integer programs, each as often as a pivot was made, for a program after
@@ -64,38 +64,38 @@ const MUCH: u64 = 125_000_000;
 impl Work {
     /// Notes so many more.
     pub fn add(&self, looks: u64) {
-        self.looks.set(self.looks.get().saturating_add(looks));
+        self.looks.fetch_add(looks, Relaxed);
     }
 
     /// Notes so many more entries that pivots had.
     pub fn add_entries(&self, entries: u64) {
-        self.entries.set(self.entries.get().saturating_add(entries));
+        self.entries.fetch_add(entries, Relaxed);
     }
 
     /// What is left of [`MOST_ENTRIES`].
     pub fn entries_left(&self) -> u64 {
-        MOST_ENTRIES.saturating_sub(self.entries.get())
+        MOST_ENTRIES.saturating_sub(self.entries.load(Relaxed))
     }
 
     /// Notes that another graph is mapped from now on.
     pub fn begin(&self) {
-        self.before.set(self.before.get() + self.looks.take().min(MUCH));
+        self.before.fetch_add(self.looks.swap(0, Relaxed).min(MUCH), Relaxed);
     }
 
     /// Notes that another interval is tried from now on.
     pub fn begin_interval(&self) {
-        self.begun.set(self.before.get() + self.looks.get());
+        self.begun.store(self.before.load(Relaxed) + self.looks.load(Relaxed), Relaxed);
     }
 
     /// Whether so much was done that no more than one round is tried: before this graph, or twice as much
     /// for it.
     pub fn is_much(&self) -> bool {
-        self.before.get() >= MUCH || self.looks.get() >= 2 * MUCH
+        self.before.load(Relaxed) >= MUCH || self.looks.load(Relaxed) >= 2 * MUCH
     }
 
     /// Looks that the next round may take.
     pub fn looks_a_round(&self) -> u64 {
-        let done = (self.begun.get() / MUCH) as usize;
+        let done = (self.begun.load(Relaxed) / MUCH) as usize;
         MOST_LOOKS_A_ROUND[done.min(MOST_LOOKS_A_ROUND.len() - 1)]
     }
 }

@@ -6,7 +6,7 @@ use super::budget::{Budget, Work};
 use super::dfg::{Dfg, Grid};
 use super::placement::Placement;
 
-/// What a mapper is asked: a mapping at one interval.
+/// What a mapper is asked: a mapping at one interval. Its threads may share it.
 pub struct Problem<'a> {
     /// The graph.
     pub graph: &'a Graph,
@@ -30,13 +30,8 @@ impl Problem<'_> {
     /// Whether a placement keeps all rules of the array, which the checker says. A mapper that does
     /// not count registers or does not look at orders finds out here.
     pub fn is_right(&self, placement: &Placement) -> bool {
-        is_right(self.graph, self.dfg, self.grid, placement)
+        let mapping = placement.mapping(self.graph, self.dfg);
+        self.dfg.keeps_orders(&placement.time, placement.ii)
+            && nbcc_isa_sdpnm::check(self.graph, &self.grid.array, &mapping).is_ok()
     }
-}
-
-/// The same where there is no problem to ask.
-pub fn is_right(graph: &Graph, dfg: &Dfg, grid: &Grid, placement: &Placement) -> bool {
-    let mapping = placement.mapping(graph, dfg);
-    dfg.keeps_orders(&placement.time, placement.ii)
-        && nbcc_isa_sdpnm::check(graph, &grid.array, &mapping).is_ok()
 }

@@ -5,11 +5,11 @@ use super::broadcast;
 use super::embed::luby;
 use super::loosen::loosen;
 use super::placement::{Answer, Placement};
-use super::problem::is_right;
+use super::problem::Problem;
 use super::sat;
 use super::schedule::{Preferences, schedule};
 use super::search::within;
-use super::tries::{Field, Memory};
+use super::tries::Memory;
 
 /// Conflicts for one schedule, times the numbers of Luby's sequence, and how many take as long as writing
 /// the program down.
@@ -25,8 +25,8 @@ const STRETCHED: u64 = 3;
 const WEIGHTS: usize = 5;
 
 /// Tries one more schedule, with what it takes of the steps that are left.
-pub fn next(memory: &mut Memory, field: &Field<'_>, left: &mut u64) -> Option<Placement> {
-    let Field { graph, dfg, grid, ii, budget } = *field;
+pub fn next(memory: &mut Memory, problem: &Problem<'_>, left: &mut u64) -> Option<Placement> {
+    let Problem { dfg, grid, ii, budget, .. } = *problem;
     let number = memory.number;
     memory.number += 1;
     let random = &mut memory.random;
@@ -65,7 +65,7 @@ pub fn next(memory: &mut Memory, field: &Field<'_>, left: &mut u64) -> Option<Pl
     );
     *left = left.saturating_sub((conflicts + WRITE) * cells / CELLS);
     let Answer::Placed(placed) = answer else { return None };
-    let is_right = is_right(graph, dfg, grid, &placed);
+    let is_right = problem.is_right(&placed);
     memory.counts_registers |= !is_right;
     is_right.then_some(placed)
 }

@@ -4,11 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nbcc_isa_sdpnm::Graph;
-
 use super::broadcast;
-use super::budget::Budget;
-use super::dfg::{Dfg, Grid};
 use super::embed::{Embedding, embed, luby};
 use super::placement::Placement;
 use super::problem::Problem;
@@ -28,24 +24,9 @@ const WEIGHTS: usize = 6;
 /// Registers of a PE of which there are too few now and then.
 const FEW_REGISTERS: u32 = 4;
 
-/// What schedules are tried for: the part of a problem that threads share.
-#[derive(Clone, Copy)]
-pub struct Field<'a> {
-    /// The graph.
-    pub graph: &'a Graph,
-    /// Its operations and dependences.
-    pub dfg: &'a Dfg,
-    /// The array.
-    pub grid: &'a Grid,
-    /// The initiation interval.
-    pub ii: i64,
-    /// When to give up.
-    pub budget: Budget,
-}
-
 /// Those who try.
 pub struct Tries<'a> {
-    field: Field<'a>,
+    problem: &'a Problem<'a>,
     pair: [Memory; 2],
 }
 
@@ -67,8 +48,8 @@ pub struct Memory {
 
 impl<'a> Tries<'a> {
     /// None was tried.
-    pub fn new(problem: &Problem<'a>) -> Tries<'a> {
-        let Problem { graph, dfg, grid, ii, budget, .. } = *problem;
+    pub fn new(problem: &'a Problem<'a>) -> Tries<'a> {
+        let Problem { dfg, grid, .. } = *problem;
         let memory = |seed| Memory {
             random: Random::new(seed),
             number: 0,
@@ -77,7 +58,7 @@ impl<'a> Tries<'a> {
             blame: vec![0; dfg.edges.len()],
             stretched: Vec::new(),
         };
-        Tries { field: Field { graph, dfg, grid, ii, budget }, pair: [memory(0), memory(1)] }
+        Tries { problem, pair: [memory(0), memory(1)] }
     }
 
     /// Notes the edges that were missed elsewhere.
@@ -88,19 +69,19 @@ impl<'a> Tries<'a> {
     /// Tries schedules until one is placed, or two threads took so many steps each. What is found does not
     /// depend on which of them is faster: it is the first by its number.
     pub fn search(&mut self, steps: u64) -> Option<Placement> {
-        let field = self.field;
+        let problem = self.problem;
         let found = [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)];
         let try_on = |memory: &mut Memory, me: usize| {
             let (mine, other) = (&found[me], &found[1 - me]);
             let mut left = steps;
-            while left > 0 && !field.budget.is_over() {
+            while left > 0 && !problem.budget.is_over() {
                 let is_late = other.load(Ordering::Relaxed).saturating_add(1 - me as u64);
                 if memory.number >= is_late {
                     return None;
                 }
-                let placed = match field.ii {
-                    1 => memory.next(&field, &mut left),
-                    _ => solved::next(memory, &field, &mut left),
+                let placed = match problem.ii {
+                    1 => memory.next(problem, &mut left),
+                    _ => solved::next(memory, problem, &mut left),
                 };
                 if placed.is_some() {
                     mine.store(memory.number - 1, Ordering::Relaxed);
@@ -122,8 +103,8 @@ impl<'a> Tries<'a> {
 
 impl Memory {
     /// Tries to embed one more schedule at an interval of 1, with what it takes of the steps that are left.
-    fn next(&mut self, field: &Field<'_>, left: &mut u64) -> Option<Placement> {
-        let Field { dfg, grid, budget, .. } = *field;
+    fn next(&mut self, problem: &Problem<'_>, left: &mut u64) -> Option<Placement> {
+        let Problem { dfg, grid, budget, .. } = *problem;
         let random = &mut self.random;
         let mut preferences = Preferences { moves: MOVES, ..Preferences::none(dfg) };
         if self.number > 0 {
