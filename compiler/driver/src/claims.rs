@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::{is_stdout, is_stream};
+use crate::streams::{is_stdout, is_stream};
 
 /// A file, or the place where one will be.
 #[derive(Clone, Debug, PartialEq, Eq)]

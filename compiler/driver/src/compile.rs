@@ -21,7 +21,7 @@ use crate::kinds::images::InputSpec;
 use crate::progress::waited;
 use crate::registry::{Language, TargetEntry, Translation, Translator};
 use crate::session::{Session, Stop};
-use crate::{codes, files, machine, profile, registry};
+use crate::{codes, files, machine, profile, registry, streams};
 use nbcc_base::nearest;
 
 /// What a source file is read with.
@@ -212,7 +212,7 @@ fn language_of(
         return Ok((found, translator));
     }
     let file = files::display_name(path);
-    if !files::is_standard(path) && !path.exists() {
+    if !streams::is_standard(path) && !path.exists() {
         files::read(session, path, 0)?;
     }
     let own = registry.languages.iter().map(|Language { frontend, .. }| {
@@ -230,7 +230,7 @@ fn language_of(
             "`nbcc as` assembles it, `nbcc run` runs it; sources are".to_string(),
         ),
         Kind::Source => {
-            let message = match files::is_standard(path) {
+            let message = match streams::is_standard(path) {
                 true => "standard input has no name that says its language".to_string(),
                 false => format!("`{file}` is no source file by its name"),
             };

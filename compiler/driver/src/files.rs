@@ -12,6 +12,7 @@ use crate::bounded::{read_to_limit, words};
 use crate::claims::Use;
 use crate::session::{Session, Stop};
 use crate::staged::stage;
+use crate::streams::{is_standard, is_stderr, is_stdout};
 use crate::{codes, console};
 
 /// The largest source, machine or trace file, in bytes.
@@ -19,16 +20,6 @@ pub const MAX_TEXT: u64 = 256 << 20;
 
 /// The largest data file or binary, in bytes.
 pub const MAX_DATA: u64 = 1 << 30;
-
-/// Whether a path is the word for standard input, or output.
-pub fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Whether a path is a stream of the process, whatever the shell made of it, or a device.
-pub fn is_stream(path: &Path) -> bool {
-    is_standard(path) || path.starts_with("/dev")
-}
 
 /// The name of a file without folder and extension, which other files are named after.
 pub fn stem(path: &Path) -> OsString {
@@ -215,16 +206,6 @@ pub fn check_folder(session: &mut Session, path: &Path) -> Result<(), Stop> {
     Err(session.cannot_write(&path.display().to_string(), "there is no such folder"))
 }
 
-/// Whether a path stands for a stream of this process, which is not to be replaced by a file.
-fn is_one_of(path: &Path, names: [&str; 3]) -> bool {
-    names.iter().any(|name| path == Path::new(name))
-}
-
-/// Whether a path stands for standard output.
-pub fn is_stdout(path: &Path) -> bool {
-    is_standard(path) || is_one_of(path, ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-}
-
 /// Writes a file as a whole, which gets its name with the other outputs of the command ([`publish`]). `-` is
 /// stdout.
 pub fn write(session: &mut Session, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
@@ -240,7 +221,7 @@ pub fn write_parts(session: &mut Session, path: &Path, parts: &[&[u8]]) -> Resul
         let written = each(&mut console::write_bytes);
         return written.map_err(|error| unwritten(session, "standard output", &error));
     }
-    if is_one_of(path, ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+    if is_stderr(path) {
         let written = each(&mut |part| io::stderr().lock().write_all(part));
         return written.map_err(|error| unwritten(session, "standard error", &error));
     }

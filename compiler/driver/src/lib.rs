@@ -26,6 +26,7 @@ mod limited;
 mod limits;
 mod machine;
 mod observe;
+mod pipelines;
 mod profile;
 mod progress;
 mod records;
@@ -34,6 +35,7 @@ mod render;
 mod report;
 mod session;
 mod staged;
+mod streams;
 mod style;
 
 use std::ffi::OsString;

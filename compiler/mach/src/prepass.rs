@@ -11,8 +11,7 @@ use std::rc::Rc;
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
-use crate::list::{Issued, Ready, Timed, as_urgent};
-use crate::schedule::{Hazards, Priority};
+use crate::list::{Hazards, Issued, Priority, Ready, Timed, as_urgent};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.

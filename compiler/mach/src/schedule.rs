@@ -13,32 +13,9 @@ use std::ops::Range;
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
+pub use crate::list::{Hazards, Priority};
 use crate::list::{Issued, Ready, Timed, as_urgent};
-use crate::rows::Rows;
 use crate::{InstData, VReg};
-
-/// When an instruction is to come, among those that are ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Priority {
-    /// Before all others.
-    First,
-    /// When the longest way to the end says so.
-    Usual,
-    /// When nothing else is ready or will be by waiting.
-    Last,
-}
-
-/// What instructions wait for though they do not depend on it: a unit that serves one kind of them only
-/// when all of another kind are done.
-#[derive(Clone, Debug, Default)]
-pub struct Hazards {
-    /// The kind of each instruction that takes part, and the cycles from its issue until it is done.
-    pub kinds: Vec<Option<(usize, u32)>>,
-    /// For each kind, those that it waits for.
-    pub waits_for: Vec<Vec<usize>>,
-    /// The memory whose rows are opened one at a time.
-    pub rows: Rows,
-}
 
 /// An order of the instructions of a block. `latency` says how many cycles after an instruction the
 /// one at the end of an edge can issue.

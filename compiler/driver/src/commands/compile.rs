@@ -9,7 +9,7 @@ use nbcc_pipeline::{Artifact, Emit, Grids, OptLevel, Program, ReportInfo};
 use crate::cli::{CompileArgs, EmitForm};
 use crate::observe::Watcher;
 use crate::session::{Session, Stop};
-use crate::{codes, compile, console, files, records, registry};
+use crate::{codes, compile, console, files, records, registry, streams};
 
 /// An error for a report that a target does not have.
 fn no_report(session: &mut Session, entry: &registry::TargetEntry, report: ReportInfo) -> Stop {
@@ -112,7 +112,7 @@ fn untargeted_ir(
 /// Where the optimisation record goes: `<stem>.opt.yaml` beside a named output, else after the
 /// source in the current folder.
 pub fn opt_record(out: Option<&Path>, source: &Path) -> PathBuf {
-    let out = out.filter(|out| !files::is_standard(out));
+    let out = out.filter(|out| !streams::is_standard(out));
     let name = files::named_after(out.unwrap_or(source), "opt.yaml");
     match out {
         Some(out) => out.with_file_name(name),

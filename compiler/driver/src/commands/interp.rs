@@ -1,27 +1,18 @@
 //! `nbcc interp INPUT`: what a program means, computed by the reference interpreter.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use nbcc_base::Diagnostic;
-use nbcc_interp::pipeline::Trap;
 use nbcc_ir::{Func, Module};
 use nbcc_pipeline::{Program, signature};
-use nbcc_stages::bounds::{ParamValues, Region};
-use nbcc_stages::{Image, Pipeline};
+use nbcc_stages::Pipeline;
 
 use super::run::{self, grids as grid_runs};
-use crate::calls;
 use crate::cli::InterpArgs;
-use crate::data::inputs::Loaded;
 use crate::data::{arguments, by, gather, outputs};
 use crate::launch::{kernels_of, oracle};
 use crate::progress::waited;
 use crate::session::{Session, Stop};
-use crate::{codes, compile, console, limits};
-
-/// Operations on elements of a pipeline at most, where nothing else is said.
-pub const MAX_STEPS: u64 = 1 << 40;
+use crate::{calls, compile, console, pipelines};
 
 /// Instructions of all threads of a launch at most, where nothing else is said.
 const MAX_LAUNCH_STEPS: u64 = 1 << 32;
@@ -43,9 +34,9 @@ fn images(session: &mut Session, args: &InterpArgs, pipeline: &Pipeline) -> Resu
     let specs = outputs::of_pipeline(pipeline);
     let places = outputs::plan(session, &specs, &args.data.output, &args.source)?;
     let gathered = gather::gather(session, pipeline, &args.data, &args.source)?;
-    let steps = args.max_steps.unwrap_or(MAX_STEPS);
+    let steps = args.max_steps.unwrap_or(pipelines::MAX_STEPS);
     let (params, regions) = (&gathered.params, &gathered.extents.outputs);
-    let images = interpret(session, pipeline, &gathered.inputs, params, regions, steps)?;
+    let images = pipelines::interpret(session, pipeline, &gathered.inputs, params, regions, steps)?;
     let mut text = String::new();
     text.extend(gathered.inputs.iter().map(|(name, input)| input.line(name)));
     for (place, image) in places.iter().zip(&images) {
@@ -91,53 +82,4 @@ fn grids(session: &mut Session, args: &InterpArgs, module: &Module) -> Result<()
     let text = grid_runs::write_reads(session, &plan, &ran.buffers)?;
     console::print(&text);
     Ok(())
-}
-
-/// Runs the interpreter, for `max_steps` operations on elements at most; the outputs in order.
-pub fn interpret(
-    session: &mut Session,
-    pipeline: &Pipeline,
-    inputs: &BTreeMap<String, Loaded>,
-    params: &ParamValues,
-    outputs: &[Region],
-    max_steps: u64,
-) -> Result<Vec<Image>, Stop> {
-    let images = gather::images(pipeline, inputs);
-    waited("interpreting", || {
-        nbcc_interp::pipeline::run_within(pipeline, &images, params, outputs, max_steps)
-    })
-    .map_err(|trap| report(session, trap))
-}
-
-/// Reports why the interpreter stopped.
-pub fn report(session: &mut Session, trap: Trap) -> Stop {
-    let message = trap.to_string();
-    match trap {
-        Trap::Bounds(found) => {
-            for diagnostic in found.iter() {
-                session.diagnostics.push(diagnostic.clone());
-            }
-            Stop::Failed
-        }
-        Trap::Access { span, .. } => {
-            let error = Diagnostic::error(&codes::TRAP, message).at(span, "this access");
-            session.fail(error.help("limit the coordinates with `clamp`"))
-        }
-        Trap::Param { span, .. } => {
-            let error = Diagnostic::error(&codes::TRAP, message).at(span, "declared here");
-            session.fail(error.help("set it with --param NAME=VALUE, or give it a default"))
-        }
-        Trap::Steps(_) => {
-            session.fail(limits::out_of_steps(format!("the interpreter took {message}")))
-        }
-        Trap::Memory { .. } => session.fail(limits::no_memory(message)),
-        Trap::Input { .. } => {
-            let error = Diagnostic::error(&codes::TRAP, message);
-            session.fail(error.help("give its data with --input NAME=FILE"))
-        }
-        Trap::TooLarge { .. } => {
-            let error = Diagnostic::error(&codes::TRAP, message);
-            session.fail(error.help("ask for fewer elements: --size, `bound`, smaller inputs"))
-        }
-    }
 }

@@ -14,7 +14,7 @@ use super::{names, structures};
 use crate::cli::DataArgs;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
-use crate::{codes, files, limits};
+use crate::{codes, files, limits, streams};
 
 /// The name of the output that is the result.
 const RESULT: &str = "return";
@@ -198,7 +198,7 @@ pub fn plan(
             None => PathBuf::from(format!("{}.{name}.npy", signature.name)),
         };
         let is_npy = path.extension().is_some_and(|extension| extension == "npy");
-        if !is_npy && !files::is_stream(&path) {
+        if !is_npy && !streams::is_stream(&path) {
             let message = format!("`{}` is no kind of array that is known", path.display());
             let error = Diagnostic::error(&codes::UNKNOWN_KIND, message);
             return Err(session.fail(

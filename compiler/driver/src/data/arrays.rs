@@ -8,7 +8,7 @@ use nbcc_isa::ScalarType;
 
 use super::npy;
 use crate::session::{Session, Stop};
-use crate::{codes, files};
+use crate::{codes, files, streams};
 
 /// The bytes of a number as a float of that type; `None` for other types.
 pub fn float_bytes(ty: ScalarType, value: f64) -> Option<Vec<u8>> {
@@ -56,7 +56,7 @@ pub enum ArrayForm {
 /// order and little endian, else its bytes.
 pub fn read(session: &mut Session, path: &Path) -> Result<(Vec<u8>, ArrayForm), Stop> {
     let bytes = files::read(session, path, files::MAX_DATA)?;
-    let is_npy = match files::is_standard(path) {
+    let is_npy = match streams::is_standard(path) {
         true => bytes.starts_with(npy::MAGIC),
         false => path.extension().is_some_and(|extension| extension == "npy"),
     };

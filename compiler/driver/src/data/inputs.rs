@@ -12,7 +12,7 @@ use super::picture::{Picture, PictureError, Remark};
 use super::{EXTENSIONS, Form, by, names, npy, picture, raw, split_extents};
 use crate::kinds::images::InputSpec;
 use crate::session::{Session, Stop};
-use crate::{codes, files, limits};
+use crate::{codes, files, limits, streams};
 
 /// The inputs of a pipeline.
 pub fn of_pipeline(pipeline: &Pipeline) -> Vec<InputSpec> {
@@ -128,10 +128,10 @@ fn beside(program: &Path, input: &str) -> Option<PathBuf> {
 /// Reads the file of an input.
 fn read(session: &mut Session, spec: &InputSpec, file: &str) -> Result<Image, Stop> {
     let (path, extents) = split_extents(file);
-    let form = match files::is_standard(&path) && extents.is_none() {
+    let form = match streams::is_standard(&path) && extents.is_none() {
         true => Form::of_bytes(&files::head(session, &path)),
         // Raw elements have no beginning of their own.
-        false if files::is_standard(&path) => Some(Form::Raw),
+        false if streams::is_standard(&path) => Some(Form::Raw),
         false => Form::of(&path),
     };
     let Some(form) = form else {

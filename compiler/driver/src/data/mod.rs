@@ -15,7 +15,7 @@ mod structures;
 
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use crate::streams;
 
 /// The most elements of an image.
 const MAX_ELEMENTS: u64 = 1 << 27;
@@ -51,7 +51,7 @@ impl Form {
 
     /// The form that an output gets: a stream has no extension, and `.npy` holds any image.
     fn of_output(path: &Path) -> Option<Form> {
-        Form::of(path).or_else(|| files::is_stream(path).then_some(Form::Npy))
+        Form::of(path).or_else(|| streams::is_stream(path).then_some(Form::Npy))
     }
 
     /// The form of what comes from standard input, by how it begins.

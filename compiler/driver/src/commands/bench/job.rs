@@ -14,7 +14,7 @@ use nbcc_stages::Image;
 use super::suite::{self, Checked, Numbers, Size, Variant};
 use super::{elements, launches};
 use crate::cli::{DataArgs, Extents, LanguageArgs, PassArgs, TargetArgs};
-use crate::commands::{interp, run};
+use crate::commands::run;
 use crate::compile::{self, Tools};
 use crate::data::inputs::{Loaded, Origin};
 use crate::data::{arguments, by, gather, inputs};
@@ -25,7 +25,7 @@ use crate::kinds::{Measured, RunOptions};
 use crate::launch::{self, file::Plan, kernels_of, oracle};
 use crate::registry::Runner;
 use crate::session::{Session, Stop};
-use crate::{calls, check, codes};
+use crate::{calls, check, codes, pipelines};
 
 /// The source of a program.
 #[derive(Clone, Debug)]
@@ -276,7 +276,7 @@ impl Job<'_> {
             let params = &gathered.params;
             let images =
                 nbcc_interp::pipeline::run_within(&pipeline, &images, params, regions, MAX_STEPS)
-                    .map_err(|trap| interp::report(session, trap))?;
+                    .map_err(|trap| pipelines::report(session, trap))?;
             return Ok(Outcome { values: BTreeMap::new(), outputs: names(images) });
         };
         let Runner::Images(runner) = &tools.entry.runner else { panic!("a runner of images") };

@@ -10,7 +10,7 @@ use nbcc_stages::{Image, Pipeline};
 
 use super::{account, binary_of, failed, options, refuse_options};
 use crate::cli::RunArgs;
-use crate::commands::{interp, objdump};
+use crate::commands::objdump;
 use crate::compile::Tools;
 use crate::data::gather::{self, Gathered};
 use crate::data::inputs::{self, Loaded};
@@ -21,7 +21,7 @@ use crate::progress::watched;
 use crate::registry::TargetEntry;
 use crate::session::{Session, Stop};
 use crate::style::BOLD;
-use crate::{check, codes, compile, console, files, limits, report};
+use crate::{check, codes, compile, console, files, limits, pipelines, report};
 
 /// A binary with the data for its run.
 struct Job {
@@ -81,8 +81,8 @@ fn run(session: &mut Session, args: &RunArgs, job: &Job) -> Result<(), Stop> {
     let ran = simulate(session, job, args)?;
     let references = match &job.meaning {
         Some(Meaning { pipeline, params, outputs }) => {
-            let steps = check_steps(args.max_cycles, interp::MAX_STEPS);
-            Some(interp::interpret(session, pipeline, &job.inputs, params, outputs, steps)?)
+            let steps = check_steps(args.max_cycles, pipelines::MAX_STEPS);
+            Some(pipelines::interpret(session, pipeline, &job.inputs, params, outputs, steps)?)
         }
         None => None,
     };
