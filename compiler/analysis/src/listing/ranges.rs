@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixedbitset::FixedBitSet;
+
 use super::live::step_back;
 use super::{Constants, Flow, Input, Listing, Live, Number, Reg};
 
@@ -16,9 +18,8 @@ pub struct Facts<'a> {
     pub live: Live,
     /// What they hold.
     pub constants: Constants,
-    /// For each register that may be read where nothing wrote it, the instructions before which some
-    /// write may have happened.
-    written: BTreeMap<Reg, BTreeSet<u32>>,
+    /// For each register that may be read where nothing wrote it, where some write may have happened.
+    written: BTreeMap<Reg, BehindWrites>,
 }
 
 /// The live-ins and live-outs of a range, and the inputs that it reads.
@@ -39,14 +40,23 @@ impl<'a> Facts<'a> {
         let live = Live::new(listing, &flow);
         let constants = Constants::new(listing, &flow, &live);
         // A register that is live where nothing wrote it is so where the function begins.
-        let unwritten = live.at_start[0].iter();
-        let written = unwritten.map(|&reg| (reg, behind_writes(listing, &flow, reg))).collect();
+        let mut writers: BTreeMap<Reg, Vec<u32>> =
+            live.at_start[0].iter().map(|&reg| (reg, vec![])).collect();
+        for (at, line) in listing.code.iter().enumerate() {
+            for reg in &line.writes {
+                if let Some(writers) = writers.get_mut(reg) {
+                    writers.push(at as u32);
+                }
+            }
+        }
+        let behind = |(reg, writers)| (reg, BehindWrites::new(&flow, writers));
+        let written = writers.into_iter().map(behind).collect();
         Facts { listing, flow, live, constants, written }
     }
 
     /// Whether some write of a register reaches an instruction.
     pub fn may_be_written(&self, reg: Reg, at: u32) -> bool {
-        self.written.get(&reg).is_none_or(|places| places.contains(&at))
+        self.written.get(&reg).is_none_or(|behind| behind.contains(&self.flow, at))
     }
 
     /// Whether a register holds one and the same constant on every way to an instruction.
@@ -137,16 +147,34 @@ impl<'a> Facts<'a> {
 }
 
 /// The instructions that a way from some write of a register leads to.
-fn behind_writes(listing: &Listing, flow: &Flow, reg: Reg) -> BTreeSet<u32> {
-    let mut reached = BTreeSet::new();
-    let writers = listing.code.iter().enumerate().filter(|(_, line)| line.writes.contains(&reg));
-    let mut stack: Vec<u32> = writers.map(|(at, _)| at as u32).collect();
-    while let Some(at) = stack.pop() {
-        for &next in &flow.successors[at as usize] {
-            if reached.insert(next) {
-                stack.push(next);
+#[derive(Debug)]
+struct BehindWrites {
+    /// The instructions that write it, ascending.
+    writers: Vec<u32>,
+    /// The blocks to whose beginning a way leads.
+    blocks: FixedBitSet,
+}
+
+impl BehindWrites {
+    fn new(flow: &Flow, writers: Vec<u32>) -> BehindWrites {
+        let mut blocks = FixedBitSet::with_capacity(flow.blocks());
+        let mut stack: Vec<u32> = writers.iter().map(|&at| flow.block[at as usize]).collect();
+        while let Some(block) = stack.pop() {
+            for &next in &flow.successors[flow.range(block).end - 1] {
+                let next = flow.block[next as usize];
+                if !blocks.put(next as usize) {
+                    stack.push(next);
+                }
             }
         }
+        BehindWrites { writers, blocks }
     }
-    reached
+
+    fn contains(&self, flow: &Flow, at: u32) -> bool {
+        let block = flow.block[at as usize];
+        let first = flow.range(block).start as u32;
+        let before = self.writers.partition_point(|&writer| writer < at);
+        self.blocks.contains(block as usize)
+            || before.checked_sub(1).is_some_and(|last| self.writers[last] >= first)
+    }
 }

@@ -11,10 +11,9 @@ mod remarks;
 mod schedule;
 mod table;
 
-use nbcc_analysis::listing::Listing;
 use nbcc_isa_tom::machine::BUILT_IN;
 use nbcc_isa_tom::{ISA, Machine, policy};
-use nbcc_pipeline::{Choice, Context, MachineInfo, OptLevel, ReportInfo};
+use nbcc_pipeline::{Choice, Context, MachineInfo, ReportInfo};
 use nbcc_simt::{Compilation, Report, Simt};
 
 pub use table::Candidates;
@@ -64,19 +63,8 @@ pub static TOM: Simt<Candidates> = Simt {
     codes: codes::ALL,
 };
 
-/// Candidates of the source as it is written where nothing is optimised, else of the code that runs.
 fn offload_report(state: &Compilation<Candidates>, cx: &Context<'_>) -> String {
-    let cost = machine_of(state).cost;
-    let of_source: Vec<(&Listing, offload::Found)>;
-    let found: Vec<(&Listing, &offload::Found)> =
-        if cx.passes.level == OptLevel::O0 && !state.listings.is_empty() {
-            let found = |listing| (listing, offload::find(listing, &cost));
-            of_source = state.listings.iter().map(found).collect();
-            of_source.iter().map(|(listing, found)| (*listing, found)).collect()
-        } else {
-            state.own.kernels.iter().map(|(listing, found)| (listing, found)).collect()
-        };
-    offload::json(&found, &cost, cx.sources)
+    offload::json(&state.own.told, &machine_of(state).cost, cx.sources)
 }
 
 /// The machine that is compiled for.

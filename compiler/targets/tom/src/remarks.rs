@@ -2,6 +2,7 @@
 //! rejection, and what would flip the decision. `nbcc explain K.ptx:LINE` shows it.
 
 use nbcc_analysis::listing::{Line, Listing};
+use nbcc_base::text::counted;
 use nbcc_base::{SourceMap, Span};
 use nbcc_isa_tom::cost::{self, Amounts};
 use nbcc_isa_tom::machine::Cost;
@@ -31,7 +32,7 @@ pub fn candidate(listing: &Listing, candidate: &Candidate, cost: &Cost) -> Remar
     });
     let register = f64::from(cost.warp_words);
     let spare = (-total / register).ceil() as i64 - 1;
-    terms.push(Term::new("Flips", format!("{} live-ins more", spare + 1)));
+    terms.push(Term::new("Flips", format!("{} more", counted(spare + 1, "live-in"))));
     if let Some(Iterations::Static(_)) = candidate.iterations
         && let Some(least) = cost::threshold(cost, &candidate.amounts).filter(|&least| least > 1)
     {
@@ -81,7 +82,7 @@ pub fn rejected(
         let total = cost::traffic(cost, amounts, trips).total();
         let fewer = (total / f64::from(cost.warp_words)).floor() as u64 + 1;
         if fewer <= amounts.registers_in {
-            terms.push(Term::new("Flips", format!("{fewer} live-ins fewer")));
+            terms.push(Term::new("Flips", format!("{} fewer", counted(fewer, "live-in"))));
         }
         match cost::threshold(cost, amounts) {
             None => terms.push(Term::new("Flips", "an access of memory in it")),
@@ -91,7 +92,7 @@ pub fn rejected(
                     Iterations::Unknown => ", were they known where it is entered",
                     _ => "",
                 };
-                terms.push(Term::new("Flips", format!("{more} trips more{known}")));
+                terms.push(Term::new("Flips", format!("{} more{known}", counted(more, "trip"))));
             }
             Some(_) => {}
         }
@@ -108,7 +109,10 @@ fn sum(cost: &Cost, amounts: &Amounts, trips: u64) -> Vec<Term> {
     let times = if trips == 1 { String::new() } else { format!(" x {trips} trips") };
     let side = |registers: u64, load: f64, store: f64, total: f64| {
         let sum = format!(
-            "{registers} registers x {words} - ({loads} loads x {load} + {stores} stores x {store})"
+            "{} x {words} - ({} x {load} + {} x {store})",
+            counted(registers, "register"),
+            counted(loads, "load"),
+            counted(stores, "store"),
         );
         format!("{sum}{times} = {total:+} words")
     };

@@ -11,7 +11,7 @@ use nbcc_isa_tom::offload::{
     self as binary, Checker, Condition, Constant, Entry, OffloadTable, Tag, Webs,
 };
 use nbcc_isa_tom::policy::Policy;
-use nbcc_pipeline::Context;
+use nbcc_pipeline::{Context, OptLevel};
 use nbcc_simt::Compilation;
 
 use crate::code;
@@ -21,11 +21,12 @@ use crate::offload::{self, Candidate, Found, Iterations, Range};
 use crate::remarks;
 use crate::{MAP, OFFLOAD};
 
-/// What was found in the code that runs.
+/// What was found.
 #[derive(Debug, Default)]
 pub struct Candidates {
-    /// The kernels of the program before it had markers, with what is a candidate in each.
-    pub kernels: Vec<(Listing, Found)>,
+    /// What is told: the kernels of the source as it is written where nothing is optimised, else those of the
+    /// program before it had markers, with what is a candidate in each.
+    pub told: Vec<(Listing, Found)>,
 }
 
 /// A candidate on its way into the table.
@@ -51,17 +52,29 @@ pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<
         .collect();
     let kernels: Vec<(Listing, Found)> =
         code::listings(program, &webs, &spans).into_iter().map(find).collect();
-    for (listing, found) in &kernels {
-        let remark = |rejected| remarks::rejected(listing, rejected, &machine.cost, cx.sources);
-        let all: Vec<_> = found.rejected.iter().map(remark).collect();
-        cx.remarks.extend(all);
-    }
     // Without multiprocessors beside memory there is nothing to decide.
+    let mut chosen = vec![];
     if machine.stack.sms > 0 {
-        let mut chosen = choose(program, &kernels, &machine, cx);
+        chosen = choose(program, &kernels, &machine, cx);
         state.program = Some(make(program, &kernels, &webs, &mut chosen, &machine, cx));
     }
-    state.own.kernels = kernels;
+    let of_source = cx.passes.level == OptLevel::O0 && !state.listings.is_empty();
+    state.own.told = match of_source {
+        true => state.listings.iter().cloned().map(find).collect(),
+        false => kernels,
+    };
+    for (kernel, (listing, found)) in state.own.told.iter().enumerate() {
+        let is_told = |number: &usize| {
+            let is_it = |one: &Chosen| one.kernel as usize == kernel && one.number == *number;
+            of_source && machine.stack.sms > 0 || chosen.iter().any(is_it)
+        };
+        let rejected = found.rejected.iter();
+        cx.remarks.extend(
+            rejected.map(|loops| remarks::rejected(listing, loops, &machine.cost, cx.sources)),
+        );
+        let told = (0..found.candidates.len()).filter(is_told).map(|n| &found.candidates[n]);
+        cx.remarks.extend(told.map(|one| remarks::candidate(listing, one, &machine.cost)));
+    }
     policy(state, &machine, cx)
 }
 
@@ -165,11 +178,6 @@ fn make(
             }
         }
         if faults.is_empty() {
-            for one in chosen.iter() {
-                let (listing, found) = &kernels[one.kernel as usize];
-                let candidate = &found.candidates[one.number];
-                cx.remarks.push(remarks::candidate(listing, candidate, &machine.cost));
-            }
             let names: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
             let section = binary::section(&OffloadTable { entries }, &names);
             marked.sections.push(section);

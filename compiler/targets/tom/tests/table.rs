@@ -86,9 +86,9 @@ fn a_loop_is_marked_and_listed() {
     };
     assert!(terms(0).contains(&"Reason no-benefit".to_string()), "{:?}", terms(0));
     assert!(terms(0).contains(&"Flips an access of memory in it".to_string()), "{:?}", terms(0));
-    let sum = "ToMemory 4 registers x 32 - (1 loads x 0.5 + 1 stores x 33) x 3 trips = +27.5 words";
+    let sum = "ToMemory 4 registers x 32 - (1 load x 0.5 + 1 store x 33) x 3 trips = +27.5 words";
     assert!(terms(1).contains(&sum.to_string()), "{:?}", terms(1));
-    assert!(terms(1).contains(&"Flips 1 live-ins more".to_string()), "{:?}", terms(1));
+    assert!(terms(1).contains(&"Flips 1 live-in more".to_string()), "{:?}", terms(1));
 }
 
 #[test]

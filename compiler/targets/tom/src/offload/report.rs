@@ -54,7 +54,7 @@ fn line(sources: &SourceMap, span: Option<Span>) -> u32 {
 }
 
 /// What was found in kernels, in their order.
-pub fn json(kernels: &[(&Listing, &Found)], cost: &Cost, sources: &SourceMap) -> String {
+pub fn json(kernels: &[(Listing, Found)], cost: &Cost, sources: &SourceMap) -> String {
     let lines = |listing: &Listing, range: Range| {
         let at = |at: u32| line(sources, listing.code[at as usize].span);
         (at(range.first), at(range.last))
