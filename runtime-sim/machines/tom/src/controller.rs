@@ -156,6 +156,7 @@ impl Sm {
                         capacity: env.machine.stack.warps * env.machine.stack.sms,
                         fair: shared.warps * env.machine.stack.sms / env.machine.sms(),
                         at_home,
+                        coming: shared.dispatch.total() - shared.dispatch.started(),
                         history: counts.did,
                         lanes: tries.lanes.count_ones(),
                         trips: tries.trips,

@@ -30,13 +30,19 @@ pub fn faster(q: &Question<'_>) -> Verdict {
 }
 
 /// Whether one goes of which too little is known. A stack gets as many as any multiprocessor has, so that
-/// launches all of whose instances begin at once gain by it too; all that it holds while a link that would be
+/// launches most of whose instances begin at once gain by it too; one of [`FEW`] of these where no more blocks
+/// are to come, since the launch would wait for what is in stacks; all that it holds while a link that would be
 /// spared is busy. The first of all stays: of a candidate that comes only once nothing is known in time.
 fn tries(q: &Question<'_>) -> bool {
-    let is_first = q.experience.held.count == 0 && q.pending < q.fair && (q.number > 1 || q.again);
+    let most = if q.coming > 0 { q.fair } else { q.fair.div_ceil(FEW) };
+    let is_first = q.experience.held.count == 0 && q.pending < most && (q.number > 1 || q.again);
     let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
     q.pending < q.capacity && (is_first || spares)
 }
+
+/// Of a stack's share of what is tried first, one of so many goes where no block comes behind them. A single
+/// one would find the stack empty and say little of what it holds.
+const FEW: u32 = 16;
 
 /// Of so many instances one goes to the side that seems the slower one, to see whether it still is: of the
 /// first ones each [`TRIAL`]th, of more as many each time that their number has doubled, since what held for
@@ -130,6 +136,9 @@ mod tests {
         assert_eq!(faster(&Question { pending: 4, ..fair }), Verdict::Offload);
         assert_eq!(faster(&Question { pending: 5, ..fair }), Verdict::Warps);
         assert_eq!(faster(&Question { pending: 48, fair: 60, ..fair }), Verdict::Warps);
+        let last = Question { coming: 0, fair: 48, ..fair };
+        assert_eq!(faster(&Question { pending: 2, ..last }), Verdict::Offload);
+        assert_eq!(faster(&Question { pending: 3, ..last }), Verdict::Warps);
         let busy = Question { rx: BUSY, ..question(&saves) };
         assert_eq!(faster(&Question { pending: 47, ..busy }), Verdict::Offload);
         assert_eq!(faster(&Question { pending: 48, ..busy }), Verdict::Warps);

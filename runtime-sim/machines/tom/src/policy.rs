@@ -28,6 +28,8 @@ pub struct Question<'a> {
     pub fair: u32,
     /// Warps of the GPU's blocks that are not away.
     pub at_home: u32,
+    /// Blocks of the launch that have not begun.
+    pub coming: u64,
     /// What instances of this candidate did in stacks so far.
     pub history: History,
     /// Lanes that run it.
@@ -281,6 +283,7 @@ pub(crate) mod tests {
             capacity: 48,
             fair: 0,
             at_home: 0,
+            coming: 1,
             history: History::default(),
             lanes: 32,
             trips: 1,
