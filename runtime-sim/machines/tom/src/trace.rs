@@ -1,5 +1,5 @@
 //! Traces of the accesses of instances: a line `INSTANCE R|W ADDRESS` each. Blank lines and what
-//! stands behind `#` are skipped.
+//! stands behind `#` are skipped; spaces and tabs part the words.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ pub fn read(bytes: &[u8], mut access: impl FnMut(u64, u64)) -> Result<(), TraceE
         let fault =
             |message: &str| Err(TraceError { span: start..end, message: message.to_string() });
         let Ok(text) = std::str::from_utf8(line) else { return fault("this is no text") };
-        let text = text.split('#').next().unwrap_or("");
-        let mut words = text.split_whitespace();
+        let text = text.split('#').next().unwrap_or("").trim_end_matches('\r');
+        let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
         if let Some(instance) = words.next() {
             let (kind, address, more) = (words.next(), words.next(), words.next());
             let Some(instance) = decimal(instance) else {
@@ -61,7 +61,7 @@ fn decimal(text: &str) -> Option<u64> {
 }
 
 fn number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+    match text.strip_prefix("0x") {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             u64::from_str_radix(digits, 16).ok()
         }
@@ -92,6 +92,8 @@ mod tests {
             ("1 r 1", "R or W"),
             ("1 R", "address"),
             ("1 R 0x", "address"),
+            ("1 R 0X80", "address"),
+            ("1\u{a0}R 128", "integer below 2^64"),
             ("1 R -1", "address"),
             ("1 R 1 2", "behind the address"),
             ("", "no accesses"),
