@@ -12,6 +12,7 @@ mod backwards;
 mod beside;
 mod border;
 mod chunks;
+mod coefficients;
 mod copies;
 mod corner;
 pub mod cost;

@@ -13,6 +13,7 @@ use nbcc_stages::{DirectiveKind, Func, Pipeline, Schedule};
 
 use super::access::{Access, Source, varies_along_x};
 use super::chunks::{divisible, in_chunks, lengths};
+use super::coefficients::coefficients;
 use super::copies::{in_parts, most_copied};
 use super::excerpt::Excerpt;
 use super::layouts::Families;
@@ -107,9 +108,19 @@ fn distributed(
     machine: &Machine,
 ) -> Result<Plan, PlanError> {
     let mut best = plan_in_order(pipeline, extents, bounds, machine, &Orders::new());
+    let mut of_best = Orders::new();
     for (orders, gain) in order::choices(pipeline, bounds, machine) {
         let enough = gain.over(best.as_ref().ok()).below(cycles(&best, machine));
         let other = reordered(pipeline, extents, bounds, machine, &orders);
+        if let Some(other) = other.filter(|other| cycles(other, machine) < enough) {
+            (best, of_best) = (other, orders);
+        }
+    }
+    let weights = coefficients(pipeline, bounds, &of_best);
+    if !weights.is_empty() {
+        of_best.extend(weights);
+        let other = reordered(pipeline, extents, bounds, machine, &of_best);
+        let enough = cycles(&best, machine);
         if let Some(other) = other.filter(|other| cycles(other, machine) < enough) {
             best = other;
         }
