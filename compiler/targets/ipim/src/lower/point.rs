@@ -15,7 +15,7 @@ use super::body::{from_word, param_value, word_type};
 use super::gather::{gather, limited};
 use super::math::{plus, ramp};
 use crate::intrinsics::at_most;
-use crate::plan::{BufferId, Plan, SerialStep, Source};
+use crate::plan::{BufferId, Plan, Recurrence, SerialStep, Source};
 
 /// A stage as one engine computes it.
 pub(crate) struct Serial<'a> {
@@ -52,6 +52,13 @@ pub(crate) struct Point {
     pub rvars: Vec<Option<Value>>,
 }
 
+/// What a scan has stored in the rounds before the one at hand: by rounds ago, the last first, all values.
+#[derive(Clone, Copy)]
+pub(crate) struct Scanned<'a> {
+    pub recurrence: &'a Recurrence,
+    pub values: &'a [Value],
+}
+
 /// Expressions at a point.
 pub(crate) struct PointBody<'a> {
     serial: &'a Serial<'a>,
@@ -59,6 +66,8 @@ pub(crate) struct PointBody<'a> {
     lanes: u8,
     /// What the element of the point holds, where that is in registers.
     carried: Option<&'a [Value]>,
+    /// What rounds before have stored, where that is in registers.
+    pub scanned: Option<Scanned<'a>>,
     /// What is the same in all lanes, as scalars.
     scalars: Option<ExprLowering<'a>>,
 }
@@ -70,14 +79,22 @@ impl<'a> PointBody<'a> {
         carried: Option<&'a [Value]>,
     ) -> PointBody<'a> {
         let scalars = ExprLowering::new(&serial.plan.pipeline, 1);
-        PointBody { serial, point, lanes: point.lanes, carried, scalars: Some(scalars) }
+        PointBody {
+            serial,
+            point,
+            lanes: point.lanes,
+            carried,
+            scanned: None,
+            scalars: Some(scalars),
+        }
     }
 
     /// An expression as a scalar: that of the first lane.
     pub fn scalar(&mut self, b: &mut Builder<'_>, expr: Expr) -> Value {
         let mut scalars = self.scalars.take().expect("scalars do not nest");
         let (serial, point) = (self.serial, self.point);
-        let mut first = PointBody { serial, point, lanes: 1, carried: None, scalars: None };
+        let mut first =
+            PointBody { serial, point, lanes: 1, carried: None, scanned: None, scalars: None };
         let value = scalars.lower(b, expr, &mut first);
         self.scalars = Some(scalars);
         value
@@ -173,6 +190,11 @@ impl Access for PointBody<'_> {
         let id = if source == Source::Func(serial.step.func) {
             if let Some(carried) = self.carried {
                 return carried[value as usize];
+            }
+            if let Some(Scanned { recurrence, values }) = self.scanned
+                && let Some(ago) = recurrence.ago(serial.plan, args)
+            {
+                return values[(ago as usize - 1) * serial.step.targets.len() + value as usize];
             }
             serial.step.targets[value as usize]
         } else {

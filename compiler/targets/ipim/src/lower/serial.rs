@@ -18,11 +18,11 @@ use super::body::{from_word, select_where, to_word, word_type};
 use super::cx::{KernelCx, Lowering};
 use super::gather::{linear_index, numbered};
 use super::math::{plus, times};
-use super::point::{Point, PointBody, Serial};
+use super::point::{Point, PointBody, Scanned, Serial};
 use super::position::{finish_at, mesh_of, skip_idle};
 use crate::intrinsics::at_most;
 use crate::kernel::Kernel;
-use crate::plan::{BufferId, Plan, SerialStep, Stage};
+use crate::plan::{BufferId, Plan, Recurrence, SerialStep, Stage, serial_recurrence};
 
 /// Lowers a stage computed on one engine.
 pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
@@ -165,8 +165,15 @@ impl<'a> Serial<'a> {
         if self.accumulates && !nest.iter().any(|l| matches!(l, Loop::Dim(..))) {
             return self.accumulate(b, nest, point);
         }
-        let Some((first, rest)) = nest.split_first() else { return self.point(b, &point) };
+        let Some((first, rest)) = nest.split_first() else {
+            self.point(b, &point, None);
+            return;
+        };
         match *first {
+            Loop::RVar(0, interval) if self.scans(interval).is_some() => {
+                let recurrence = self.scans(interval).expect("there is one");
+                self.scan(b, &recurrence, interval, &point);
+            }
             Loop::Dim(0, interval) if self.lanes > 1 => {
                 let min = self.first(interval);
                 let extent = (interval.max - min + 1) as u32;
@@ -193,6 +200,43 @@ impl<'a> Serial<'a> {
                 });
             }
         }
+    }
+
+    /// The recurrence along the innermost loop, if what it reads before its first round is there.
+    fn scans(&self, interval: Interval) -> Option<Recurrence> {
+        let Stage::Update(k) = self.step.stage else { return None };
+        let found = serial_recurrence(self.plan, self.step.func, k)?;
+        (interval.extent() > found.rounds).then_some(found)
+    }
+
+    /// The innermost loop of a scan, which keeps what it stores in registers for as long as it is read.
+    fn scan(
+        &self,
+        b: &mut Builder<'_>,
+        recurrence: &Recurrence,
+        interval: Interval,
+        point: &Point,
+    ) {
+        let types = &self.plan.pipeline.funcs[self.step.func].types;
+        let mut first = Vec::new();
+        for ago in 1..=recurrence.rounds as i32 {
+            let mut point = point.clone();
+            point.rvars[0] = Some(b.i32(interval.min - ago));
+            let mut lowering = ExprLowering::new(&self.plan.pipeline, self.lanes);
+            let mut body = PointBody::new(self, &point, None);
+            let place = self.place(b, &mut body, &mut lowering, &point);
+            for (id, &ty) in self.step.targets.iter().zip(types) {
+                let word = b.load(word_type(ty, self.lanes), self.mems[id], place.clone());
+                first.push(from_word(b, word, ty));
+            }
+        }
+        b.carried_loop("r0", interval.extent(), first, |b, counter, values| {
+            let mut point = point.clone();
+            point.rvars[0] = Some(plus(b, counter, interval.min.into()));
+            let mut next = self.point(b, &point, Some(Scanned { recurrence, values }));
+            next.extend(&values[..values.len() - self.step.targets.len()]);
+            next
+        });
     }
 
     /// Runs the reduction domain over an element that stays in registers.
@@ -243,11 +287,17 @@ impl<'a> Serial<'a> {
         select_where(b, conditions, new, &values)
     }
 
-    /// Computes and stores the values at a point.
-    fn point(&self, b: &mut Builder<'_>, point: &Point) {
+    /// Computes and stores the values at a point, and gives what it stored.
+    fn point(
+        &self,
+        b: &mut Builder<'_>,
+        point: &Point,
+        scanned: Option<Scanned<'_>>,
+    ) -> Vec<Value> {
         let pipeline = &self.plan.pipeline;
         let mut lowering = ExprLowering::new(pipeline, self.lanes);
         let mut body = PointBody::new(self, point, None);
+        body.scanned = scanned;
         let values: Vec<Value> =
             self.values.iter().map(|&v| lowering.lower(b, v, &mut body)).collect();
         let mut conditions: Vec<Value> =
@@ -257,6 +307,7 @@ impl<'a> Serial<'a> {
         b.set_span(Some(self.span));
         let all = conditions.into_iter().reduce(|x, y| b.binary(BinaryOp::And, x, y));
         let types = &pipeline.funcs[self.step.func].types;
+        let mut stored = Vec::new();
         for ((id, value), &ty) in self.step.targets.iter().zip(values).zip(types) {
             let mem = self.mems[id];
             let value = match all {
@@ -269,7 +320,9 @@ impl<'a> Serial<'a> {
             };
             let word = to_word(b, value, ty);
             b.store(mem, place.clone(), word);
+            stored.push(value);
         }
+        stored
     }
 
     /// The lanes of a row of vectors that hold points of the stage, where others hold elements that

@@ -88,7 +88,7 @@ pub use patch::Patch;
 pub use periodic::Periodic;
 pub use planner::PlanError;
 pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
-pub use recurrence::{Recurrence, recurrence};
+pub use recurrence::{Recurrence, recurrence, serial_recurrence};
 pub use separate::is_by_line;
 pub use slices::Slice;
 pub use steps::{BANK_RESERVED, make_plan};

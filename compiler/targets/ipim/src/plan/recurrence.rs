@@ -1,7 +1,7 @@
 //! Recurrences of scans: what an update reads of its own Func is what it stored some rounds of its
 //! innermost loop ago, as `f(x, r) = g(f(x, r - 1))` does.
 
-use nbcc_stages::bounds::{Affine, AffineVar};
+use nbcc_stages::bounds::{Affine, AffineVar, IndexForm};
 use nbcc_stages::{Expr, Func};
 
 use super::access::{Source, accesses};
@@ -11,9 +11,11 @@ use super::{Plan, Stage};
 /// A recurrence along the first variable of a reduction domain, which runs fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recurrence {
-    /// Where a round stores, along the dimensions that are not tiled.
+    /// The dimensions from this on are not tiled.
+    from: usize,
+    /// Where a round stores along these.
     stored: Vec<Affine>,
-    /// The dimension along which rounds move on, and by how much.
+    /// That of these along which rounds move on, and by how much.
     step: (usize, i64),
     /// Rounds between a store and the last that reads it.
     pub rounds: u32,
@@ -22,17 +24,30 @@ pub struct Recurrence {
 /// Values of so many rounds are kept.
 const MOST: i64 = 4;
 
+/// The dimensions of a Func computed tile by tile that are tiled.
+const TILED: usize = 2;
+
 /// The recurrence of update `k` of a Func computed tile by tile, where it has one.
 pub fn recurrence(plan: &Plan, func: Func, k: usize) -> Option<Recurrence> {
+    along(plan, func, k, TILED)
+}
+
+/// The same of a Func that one engine computes.
+pub fn serial_recurrence(plan: &Plan, func: Func, k: usize) -> Option<Recurrence> {
+    along(plan, func, k, 0)
+}
+
+/// The recurrence of an update along a dimension from `from` on.
+fn along(plan: &Plan, func: Func, k: usize, from: usize) -> Option<Recurrence> {
     let pipeline = &plan.pipeline;
     let update = &pipeline.funcs[func].updates[k];
     let rdom = update.rdom.filter(|&rdom| pipeline.rdoms[rdom].predicates.is_empty())?;
-    let stored = planes(plan, &update.args)?;
+    let stored = planes(plan, &update.args, from)?;
     let fastest = AffineVar::RVar(rdom, 0);
     let steps = stored.iter().map(|plane| plane.terms.get(&fastest).copied().unwrap_or(0));
     let mut steps = steps.enumerate().filter(|(_, step)| *step != 0);
     let step = steps.next().filter(|_| steps.next().is_none())?;
-    let mut found = Recurrence { stored, step, rounds: 0 };
+    let mut found = Recurrence { from, stored, step, rounds: 0 };
     let own = accesses(pipeline, func, Stage::Update(k));
     let own = own.iter().filter(|access| access.source == Source::Func(func));
     let rounds = own.filter_map(|access| found.ago(plan, &access.args)).max()?;
@@ -44,7 +59,7 @@ impl Recurrence {
     /// How many rounds ago the element at coordinates was stored, at least one.
     pub fn ago(&self, plan: &Plan, args: &[Expr]) -> Option<u32> {
         let (along, step) = self.step;
-        let read = planes(plan, args)?;
+        let read = planes(plan, args, self.from)?;
         let mut behind = 0;
         for (n, (read, stored)) in read.iter().zip(&self.stored).enumerate() {
             let distance = stored.combine(1, read, -1)?.as_constant()?;
@@ -59,8 +74,13 @@ impl Recurrence {
     }
 }
 
-/// The planes that coordinates lie in, where nothing but loop counters decides them.
-fn planes(plan: &Plan, args: &[Expr]) -> Option<Vec<Affine>> {
-    let planes = args.iter().skip(2);
-    planes.map(|&arg| plan.forms[arg].as_ref().and_then(inner_index).cloned()).collect()
+/// The coordinates from dimension `from` on, where nothing decides them but loop counters of those that are
+/// not tiled.
+fn planes(plan: &Plan, args: &[Expr], from: usize) -> Option<Vec<Affine>> {
+    let coordinates = args.iter().skip(from).map(|&arg| plan.forms[arg].as_ref());
+    let affine = |form: &IndexForm| match from {
+        0 => form.as_affine().cloned(),
+        _ => inner_index(form).cloned(),
+    };
+    coordinates.map(|form| form.and_then(affine)).collect()
 }
