@@ -3,19 +3,23 @@
 
 use nbcc_isa_ipim::Machine;
 
-use crate::plan::{BufferPlan, by_cubes, holders};
+use crate::plan::{BufferPlan, Relay, holders, relay};
 
 /// Requests and answers meet at routers, so that ports and links are not always busy.
 const BUSY: (u64, u64) = (8, 9);
+
+/// Atoms of a part that vaults hand on.
+const REQUESTED: u64 = 64;
 
 /// The cycle in which the last answer is there, where each vault that takes part makes so many requests
 /// for a copy of one buffer in another; `again` in the second of two kernels that make it.
 pub fn last(requests: u64, [from, to]: [&BufferPlan; 2], again: bool, machine: &Machine) -> u64 {
     let [cubes, vaults] = [machine.hierarchy.cubes, machine.hierarchy.vaults];
-    let (asking, holding) = match (by_cubes(machine, from, to), again) {
-        (true, false) => (cubes, holders(machine, from)),
-        (true, true) => (vaults, 1),
-        (false, _) => (holders(machine, to), holders(machine, from)),
+    let (asking, holding) = match (relay(machine, from, to), again) {
+        (Relay::ByCubes, false) => (cubes, holders(machine, from)),
+        (Relay::ByCubes, true) => (vaults, 1),
+        (Relay::ByParts, true) => (vaults, (requests / REQUESTED).clamp(1, vaults.into()) as u32),
+        (Relay::ByParts | Relay::Direct, _) => (holders(machine, to), holders(machine, from)),
     };
     if asking.max(holding) == 1 {
         return 0;

@@ -28,6 +28,13 @@ pub(crate) struct Row {
     address: Value,
 }
 
+impl Row {
+    /// The same row in the bank of another vault.
+    pub fn in_vault(self, vault: Value) -> Row {
+        Row { vault, ..self }
+    }
+}
+
 impl<'a> Home<'a> {
     pub fn new(buffer: &'a BufferPlan, mem: Mem) -> Home<'a> {
         let (origin, atoms) = buffer.atoms();

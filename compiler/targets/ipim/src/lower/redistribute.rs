@@ -19,11 +19,12 @@ use super::position::{
     finish_at, mesh_of, position, skip_behind, skip_idle, skip_idle_of, vault_along,
 };
 use super::stagger::Stagger;
+use super::whole::Share;
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT, base, id, read, write};
 use crate::kernel::{Kernel, Size};
 use crate::plan::{
-    BufferId, BufferPlan, Columns, Order, busy, by_cubes, columns_of, groups_reached,
+    BufferId, BufferPlan, Columns, Order, Relay, busy, columns_of, groups_reached, relay,
 };
 
 /// Atoms that an engine takes from a row in straight-line code; more become a loop.
@@ -42,22 +43,23 @@ pub(crate) fn lower(
     clamp: &[Option<(i64, i64)>],
 ) -> Vec<Kernel> {
     let [source, target] = [from, to].map(|id| &cx.plan.buffers[id]);
-    let by_cubes = by_cubes(cx.machine, source, target);
-    let mut kernels = vec![one(cx, [from, to], order, clamp, by_cubes)];
-    if by_cubes {
-        kernels.push(one(cx, [to, to], &Order::new(), &[], false));
-    }
+    let (first, then) = match relay(cx.machine, source, target) {
+        Relay::Direct => (Share::All, None),
+        Relay::ByCubes => (Share::First, Some(Share::All)),
+        Relay::ByParts => (Share::Own, Some(Share::Each)),
+    };
+    let mut kernels = vec![one(cx, [from, to], order, clamp, first)];
+    kernels.extend(then.map(|share| one(cx, [to, to], &Order::new(), &[], share)));
     kernels
 }
 
-/// A copy by all vaults that want it, or by the first of each cube only. What is copied to itself comes
-/// from there.
+/// A copy by all vaults that want it, or what some of them do. What is copied to itself comes from there.
 fn one(
     cx: &mut Lowering<'_>,
     [from, to]: [BufferId; 2],
     order: &Order,
     clamp: &[Option<(i64, i64)>],
-    first_only: bool,
+    share: Share,
 ) -> Kernel {
     let plan = cx.plan;
     let (source, target) = (&plan.buffers[from], &plan.buffers[to]);
@@ -68,7 +70,7 @@ fn one(
     let [from, into] = [from, to].map(|id| kernel.buffer(plan, id));
     let exit = kernel.func.add_block();
     let b = &mut cx.builder(&mut kernel.func);
-    if first_only {
+    if share == Share::First {
         let vault = id(b, VAULT);
         skip_behind(b, vault, 1, exit);
     }
@@ -109,7 +111,7 @@ fn one(
         Layout::Single { pg, pe, .. } => {
             let mask = 1 << (pg * cx.machine.hierarchy.pes + pe);
             skip_idle(b, [1, 1], mesh_of(cx.machine), exit);
-            copy.to_whole(b, mask);
+            copy.to_whole(b, mask, share, exit);
             mask
         }
         Layout::Replicated => {
@@ -118,7 +120,7 @@ fn one(
                     skip_idle_of(b, excerpt.busy, &excerpt.grid, exit);
                     copy.to_excerpt(b, excerpt, cx.full_mask());
                 }
-                None => copy.to_whole(b, cx.full_mask()),
+                None => copy.to_whole(b, cx.full_mask(), share, exit),
             }
             cx.full_mask()
         }

@@ -75,6 +75,12 @@ impl Copy<'_> {
         Stagger::new(b, number, vaults, [turns, 1])
     }
 
+    /// Parts of a copy that vaults of a cube hand each other, so many.
+    pub(super) fn stagger_parts(&self, b: &mut Builder<'_>, parts: u32) -> Stagger {
+        let vault = id(b, VAULT);
+        Stagger::new(b, vault, self.machine.hierarchy.vaults, [parts, 1])
+    }
+
     /// Tiles whose rows are rows of the source: the vaults beside each other take columns of the same rows.
     pub(super) fn stagger_rows(
         &self,

@@ -5,14 +5,15 @@
 //! are served an engine at a time (docs/machine-ipim.md; paper, section IV-E: groups share the TSVs). So
 //! a round is small where many take the same, and its places are fixed.
 
-use nbcc_ir::{Builder, Value};
+use nbcc_ir::{Block, Builder, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 
 use super::fetch::Run;
 use super::home::Affine;
-use super::math::{min, plus, times};
+use super::math::{div_rem, min, plus, times};
+use super::position::skip_behind;
 use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
-use crate::intrinsics::base;
+use crate::intrinsics::{VAULT, base, id};
 use crate::plan::greatest_divisor;
 
 /// Atoms of a round whose places are fixed: what is read and stored without a loop. A row comes as a
@@ -21,6 +22,19 @@ const BROADCAST: u32 = 64;
 
 /// Engines for which that is worth it: each round waits for its requests.
 const ENGINES: u32 = 8;
+
+/// What vaults take of a copy, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// All of them everything, from where it lies.
+    All,
+    /// The first of each cube everything.
+    First,
+    /// The vaults of a cube take turns at the rounds.
+    Own,
+    /// All of them everything, each round from the vault of the cube that has it.
+    Each,
+}
 
 /// How a copy goes through the scratchpad.
 pub(super) struct Rounds {
@@ -82,8 +96,8 @@ impl Copy<'_> {
         }
     }
 
-    /// Copies to buffers that are whole in banks, row by row.
-    pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32) {
+    /// Copies to buffers that are whole in banks, row by row. Vaults without a share go on behind `exit`.
+    pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32, share: Share, exit: Block) {
         let span = self.to.span(0);
         let (first, shift) = self.home.atom_of(i64::from(span.min));
         let atoms = span.extent().div_ceil(LANES as u32);
@@ -106,50 +120,97 @@ impl Copy<'_> {
         let most_planes = if small { rounds.room / (height * row_bytes) } else { 1 };
         let together = greatest_divisor(self.planes(), most_planes);
         let pitch = i64::from(atoms * ATOM_BYTES);
-        let stagger = self.stagger_turns(b, batch.turns);
-        b.counted_loop("plane", self.planes() / together, |b, round| {
-            let first_plane = times(b, round, together.into());
-            b.counted_loop("rows", batch.turns, |b, turn| {
-                let turn = stagger.outer(b, turn);
-                b.counted_loop("chunk", chunks, |b, chunk| {
-                    let start = times(b, chunk, most.into());
-                    let start = if most * chunks == atoms && !b.keeps_identities() {
-                        start
-                    } else {
-                        let last = b.i32((atoms - most) as i32);
-                        min(b, start, last)
-                    };
-                    b.counted_loop("planes", together, |b, number| {
-                        let plane = b.iadd(first_plane, number);
-                        let before = times(b, number, (batch.rows * row_bytes).into());
-                        b.counted_loop("fetch", batch.rows, |b, r| {
-                            let y = batch.row(b, turn, r);
-                            let y = plus(b, y, self.limits[1].0);
-                            let slot = times(b, r, row_bytes.into());
-                            let slot = b.iadd(slot, before);
-                            let slot = plus(b, slot, self.vsm);
-                            let row = self.home.row(b, plane, y);
-                            let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
-                            let first = Affine { constant: first, terms };
-                            run.fetch(b, &self.home, &row, &first, slot, self.unroll);
-                        });
-                    });
-                    let lead = i64::from(run.lead * ATOM_BYTES);
-                    let begin = lead + shift * i64::from(ELEMENT_BYTES);
-                    let slots = Slots { rows: together * batch.rows, row_bytes, begin };
-                    self.take_rows(b, &rounds, &slots, (most, mask), |b, r| {
-                        // The rows of planes that come together follow each other.
-                        let y = if together > 1 { r } else { batch.row(b, turn, r) };
-                        let rows = times(b, first_plane, height.into());
-                        let row = b.iadd(rows, y);
-                        let row = times(b, row, pitch);
-                        let skipped = times(b, start, ATOM_BYTES.into());
-                        let bank = b.iadd(row, skipped);
-                        let base = base(b, self.into);
-                        b.iadd(bank, base)
+        let round =
+            |b: &mut Builder<'_>, [plane, turn, chunk]: [Value; 3], vault: Option<Value>| {
+                let first_plane = times(b, plane, together.into());
+                let start = times(b, chunk, most.into());
+                let start = if most * chunks == atoms && !b.keeps_identities() {
+                    start
+                } else {
+                    let last = b.i32((atoms - most) as i32);
+                    min(b, start, last)
+                };
+                b.counted_loop("planes", together, |b, number| {
+                    let plane = b.iadd(first_plane, number);
+                    let before = times(b, number, (batch.rows * row_bytes).into());
+                    b.counted_loop("fetch", batch.rows, |b, r| {
+                        let y = batch.row(b, turn, r);
+                        let y = plus(b, y, self.limits[1].0);
+                        let slot = times(b, r, row_bytes.into());
+                        let slot = b.iadd(slot, before);
+                        let slot = plus(b, slot, self.vsm);
+                        let row = self.home.row(b, plane, y);
+                        let row = match vault {
+                            Some(vault) => row.in_vault(vault),
+                            None => row,
+                        };
+                        let terms = if chunks > 1 { vec![(start, 1)] } else { vec![] };
+                        let first = Affine { constant: first, terms };
+                        run.fetch(b, &self.home, &row, &first, slot, self.unroll);
                     });
                 });
-            });
-        });
+                let lead = i64::from(run.lead * ATOM_BYTES);
+                let begin = lead + shift * i64::from(ELEMENT_BYTES);
+                let slots = Slots { rows: together * batch.rows, row_bytes, begin };
+                self.take_rows(b, &rounds, &slots, (most, mask), |b, r| {
+                    // The rows of planes that come together follow each other.
+                    let y = if together > 1 { r } else { batch.row(b, turn, r) };
+                    let rows = times(b, first_plane, height.into());
+                    let row = b.iadd(rows, y);
+                    let row = times(b, row, pitch);
+                    let skipped = times(b, start, ATOM_BYTES.into());
+                    let bank = b.iadd(row, skipped);
+                    let base = base(b, self.into);
+                    b.iadd(bank, base)
+                });
+            };
+        let planes = self.planes() / together;
+        let all = planes * batch.turns * chunks;
+        // A round by its number.
+        let numbered = |b: &mut Builder<'_>, number: Value, vault: Option<Value>| {
+            let (rest, chunk) = div_rem(b, number, chunks, all);
+            let (plane, turn) = div_rem(b, rest, batch.turns, all);
+            round(b, [plane, turn, chunk], vault);
+        };
+        let vaults = self.machine.hierarchy.vaults;
+        match share {
+            Share::All | Share::First => {
+                let stagger = self.stagger_turns(b, batch.turns);
+                b.counted_loop("plane", planes, |b, plane| {
+                    b.counted_loop("rows", batch.turns, |b, turn| {
+                        let turn = stagger.outer(b, turn);
+                        b.counted_loop("chunk", chunks, |b, chunk| {
+                            round(b, [plane, turn, chunk], None);
+                        });
+                    });
+                });
+            }
+            Share::Own => {
+                let vault = id(b, VAULT);
+                if all < vaults || b.keeps_identities() {
+                    skip_behind(b, vault, all.min(vaults), exit);
+                }
+                b.counted_loop("own", all.div_ceil(vaults), |b, k| {
+                    let before = times(b, k, vaults.into());
+                    let number = b.iadd(before, vault);
+                    let inside = all < vaults || all.is_multiple_of(vaults);
+                    let number = if inside && !b.keeps_identities() {
+                        number
+                    } else {
+                        let last = b.i32(all as i32 - 1);
+                        min(b, number, last)
+                    };
+                    numbered(b, number, None);
+                });
+            }
+            Share::Each => {
+                let stagger = self.stagger_parts(b, all);
+                b.counted_loop("part", all, |b, k| {
+                    let number = stagger.outer(b, k);
+                    let (_, owner) = div_rem(b, number, vaults, all);
+                    numbered(b, number, Some(owner));
+                });
+            }
+        }
     }
 }

@@ -67,12 +67,36 @@ pub(crate) fn holders(machine: &Machine, buffer: &BufferPlan) -> u32 {
 /// Fewer atoms are there before all vaults have met once more.
 const BY_CUBES: u32 = 8;
 
-/// Whether a copy that is whole in all banks goes to one vault of each cube first, from which the others
-/// of the cube take it: where so few vaults hold it that they would answer longer than those do.
-pub(crate) fn by_cubes(machine: &Machine, from: &BufferPlan, to: &BufferPlan) -> bool {
+/// Fewer atoms come in few parts, of as many as are requested in straight-line code.
+const BY_PARTS: u32 = 128;
+
+/// A vault answers an atom in fewer cycles than so many vaults take to request one each.
+const ANSWERED: u32 = 8;
+
+/// How a copy that is whole in all banks gets to all vaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relay {
+    /// Each takes it from where it lies.
+    Direct,
+    /// One vault of each cube does, from which the others of the cube take it.
+    ByCubes,
+    /// Each vault of a cube takes a part, and the others' from those (scatter and all-gather: van de Geijn).
+    ByParts,
+}
+
+/// How a copy gets to all vaults: where so few hold it that they would answer for longer than others request,
+/// those who have it answer, too.
+pub(crate) fn relay(machine: &Machine, from: &BufferPlan, to: &BufferPlan) -> Relay {
     let [cubes, vaults] = [machine.hierarchy.cubes, machine.hierarchy.vaults];
     let holding = holders(machine, from);
+    let atoms = to.words() / LANES as u32;
     let whole = to.layout == Layout::Replicated && to.excerpt.is_none();
-    let pays = to.words() / LANES as u32 >= BY_CUBES;
-    cubes > 1 && whole && pays && cubes * vaults > vaults * holding + cubes
+    let few = cubes > 1 && cubes * vaults > vaults * holding + cubes;
+    if whole && atoms >= BY_PARTS && vaults > 1 && cubes * vaults >= ANSWERED * holding {
+        Relay::ByParts
+    } else if whole && atoms >= BY_CUBES && few {
+        Relay::ByCubes
+    } else {
+        Relay::Direct
+    }
 }

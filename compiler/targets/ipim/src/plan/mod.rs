@@ -68,7 +68,7 @@ use num_integer::Integer;
 pub use access::{Access, Source, Spread, accesses, spread, stage_roots, varies_along};
 pub(crate) use border::{Above, Beside, above, beside, filled, fills};
 pub use border::{Border, Outside};
-pub(crate) use copies::{by_cubes, holders};
+pub(crate) use copies::{Relay, holders, relay};
 pub use corner::Corner;
 pub use excerpt::{Arc, Excerpt, Ring};
 pub use explain::{explain, remarks, span_of};

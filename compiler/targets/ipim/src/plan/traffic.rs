@@ -9,7 +9,7 @@ use nbcc_stages::bounds::Interval;
 
 use super::border::{Outside, filled};
 use super::ghosts::ghost_atoms;
-use super::{BufferPlan, Nest, Plan, ReduceStep, Step, by_cubes, groups_reached};
+use super::{BufferPlan, Nest, Plan, ReduceStep, Relay, Step, groups_reached, relay};
 
 /// Bytes moved by each mechanism, all engines together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,10 +132,14 @@ fn of_copy(from: &BufferPlan, to: &BufferPlan, machine: &Machine) -> Traffic {
         whole => {
             let atoms = extent(0).div_ceil(LANES as u64) * extent(1) * planes;
             let (engines, vaults) = match whole {
-                Layout::Replicated if by_cubes(machine, from, to) => {
-                    (machine.engines(), machine.vaults() + machine.hierarchy.cubes)
+                Layout::Replicated => {
+                    let again = match relay(machine, from, to) {
+                        Relay::Direct => 0,
+                        // A vault of each cube takes it twice, or its vaults a part of it each.
+                        Relay::ByCubes | Relay::ByParts => machine.hierarchy.cubes,
+                    };
+                    (machine.engines(), machine.vaults() + again)
                 }
-                Layout::Replicated => (machine.engines(), machine.vaults()),
                 _ => (1, 1),
             };
             let req = atoms * ATOM * u64::from(vaults);

@@ -5,8 +5,8 @@ use nbcc_isa_ipim::{ATOM_BYTES, LANES};
 
 use super::{Cost, Estimate};
 use crate::plan::{
-    BufferPlan, Order, Outside, Patch, ReduceStep, busy, by_cubes, filled, ghost_atoms,
-    groups_in_use, holders,
+    BufferPlan, Order, Outside, Patch, ReduceStep, Relay, busy, filled, ghost_atoms, groups_in_use,
+    holders, relay,
 };
 
 const ATOM: u64 = ATOM_BYTES as u64;
@@ -16,6 +16,9 @@ const CONSTANTS: u64 = 24;
 
 /// Cycles of the control core for a request of an atom that has the same place in another vault.
 const REQUEST: u64 = 8;
+
+/// Atoms of a part of a copy that vaults hand on.
+const REQUESTED: u64 = 64;
 
 /// Cycles of the control core to find the bank that holds an atom, or a row of a tile.
 const SEARCH: u64 = 32;
@@ -191,12 +194,16 @@ impl Estimate<'_> {
             (asking, holding) => self.answers(requested.saturating_mul(asking) / holding),
         };
         let waiting = |asking: u64, holding: u64| requesting.max(answers(asking, holding));
-        let waits = if by_cubes(self.machine, from, to) {
-            let [cubes, vaults] =
-                [self.machine.hierarchy.cubes, self.machine.hierarchy.vaults].map(u64::from);
-            waiting(cubes, holding).saturating_add(waiting(vaults, 1))
-        } else {
-            waiting(asking, holding)
+        let [cubes, vaults] =
+            [self.machine.hierarchy.cubes, self.machine.hierarchy.vaults].map(u64::from);
+        let waits = match relay(self.machine, from, to) {
+            Relay::Direct => waiting(asking, holding),
+            Relay::ByCubes => waiting(cubes, holding).saturating_add(waiting(vaults, 1)),
+            Relay::ByParts => {
+                let parts = (requested / REQUESTED).clamp(1, vaults);
+                let scattered = answers(cubes, holding).max(requesting / parts);
+                scattered.saturating_add(waiting(vaults, parts)).saturating_add(self.barrier())
+            }
         };
         let moves = waits.saturating_add(self.tsv(taken)).saturating_add(own * (2 * t.address));
         Cost {
