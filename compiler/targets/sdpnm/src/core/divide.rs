@@ -1,11 +1,14 @@
-//! 64-bit division: the core divides words. Where both operands fit one, it does; else a restoring
-//! division makes a bit of the quotient at a time (Knuth, "The Art of Computer Programming", volume 2,
-//! section 4.3.1, in base 2). Signed operands are divided by their magnitudes.
+//! 64-bit division: the core divides words. Where both operands fit one, it does; else the divisor is
+//! shifted until its highest bit is set, and digits of 16 bits of the quotient are estimated by dividing by
+//! the higher half of it, at most two too large each (Knuth, "The Art of Computer Programming", volume 2,
+//! section 4.3.1, algorithm D). A divisor of more than a word is divided by as its highest 32 bits, and what
+//! comes out, one too large at most, is taken one less and looked at (Warren, "Hacker's Delight", section
+//! 9-5). Signed operands are divided by their magnitudes.
 
 use nbcc_base::Span;
 use nbcc_ir::{
-    BinaryOp, Block, Builder, ConvertOp, Function, IntCond, LoopInfo, Op, Terminator, Type,
-    UnaryOp, Value, ValueDef,
+    BinaryOp, Block, Builder, ConvertOp, Function, IntCond, Op, Terminator, Type, UnaryOp, Value,
+    ValueDef,
 };
 
 use super::NO_RESULT;
@@ -74,7 +77,7 @@ fn build(
     signed: bool,
     remainder: bool,
 ) {
-    let [trap, divide, short, long, step, done] = [(); 6].map(|()| func.add_block());
+    let [trap, divide, short, long, by_word, by_words, done] = [(); 7].map(|()| func.add_block());
     let branch = |b: &mut Builder<'_>, on, then, other| {
         let to = |block| nbcc_ir::BlockCall { block, args: vec![] };
         b.terminate(Terminator::Branch(on, to(then), to(other)));
@@ -111,43 +114,22 @@ fn build(
     let word = b2.convert(ConvertOp::ZeroExtend, word, Type::I64);
     b2.jump(done, vec![word]);
 
-    let counter = func.add_param(step, Type::I32);
-    let bits = func.add_param(step, Type::I64);
-    let rest = func.add_param(step, Type::I64);
-    func.blocks[step].loop_info = Some(LoopInfo {
-        name: "division".into(),
-        trips: Some(64),
-        counter: Some(nbcc_ir::Counter { value: counter, step: 1 }),
-    });
     let mut b3 = builder(func, long, span);
-    let (first, empty) = (b3.i32(0), b3.constant(Type::I64, 0));
-    b3.jump(step, vec![first, n, empty]);
-    let mut b4 = builder(func, step, span);
-    let one = b4.constant(Type::I64, 1);
-    let zero = b4.constant(Type::I64, 0);
-    // A bit of the dividend moves into the rest, one of the quotient in where it was. What moves out
-    // of the rest makes it greater than any divisor.
-    let out = b4.value(Op::Icmp(IntCond::Slt, rest, zero));
-    let next_bit = b4.value(Op::Icmp(IntCond::Slt, bits, zero));
-    let next_bit = b4.convert(ConvertOp::ZeroExtend, next_bit, Type::I64);
-    let shifted = b4.binary(BinaryOp::Shl, rest, one);
-    let rest2 = b4.binary(BinaryOp::Or, shifted, next_bit);
-    let enough = b4.value(Op::Icmp(IntCond::Uge, rest2, d));
-    let enough = b4.binary(BinaryOp::Or, out, enough);
-    let less = b4.binary(BinaryOp::Isub, rest2, d);
-    let rest3 = b4.value(Op::Select(enough, less, rest2));
-    let quotient = b4.convert(ConvertOp::ZeroExtend, enough, Type::I64);
-    let shifted = b4.binary(BinaryOp::Shl, bits, one);
-    let bits2 = b4.binary(BinaryOp::Or, shifted, quotient);
-    let next = b4.iadd_imm(counter, 1);
-    let all = b4.i32(64);
-    let again = b4.value(Op::Icmp(IntCond::Ne, next, all));
-    let result = if remainder { rest3 } else { bits2 };
-    b4.terminate(Terminator::Branch(
-        again,
-        nbcc_ir::BlockCall { block: step, args: vec![next, bits2, rest3] },
-        nbcc_ir::BlockCall { block: done, args: vec![result] },
-    ));
+    let [low, divisor] = [n, d].map(|value| b3.convert(ConvertOp::Truncate, value, Type::I32));
+    let [high, divisor_high] = [n, d].map(|value| {
+        let high = b3.binary(BinaryOp::Lshr, value, width);
+        b3.convert(ConvertOp::Truncate, high, Type::I32)
+    });
+    let is_word = b3.value(Op::Icmp(IntCond::Eq, divisor_high, zero));
+    branch(&mut b3, is_word, by_word, by_words);
+
+    let mut b4 = builder(func, by_word, span);
+    let result = divided_by_word(&mut b4, [high, low], divisor, remainder);
+    b4.jump(done, vec![result]);
+
+    let mut b4 = builder(func, by_words, span);
+    let result = divided_by_words(&mut b4, n, d, [divisor_high, divisor], remainder);
+    b4.jump(done, vec![result]);
 
     let mut b5 = builder(func, done, span);
     let result = match (a_negative, b_negative) {
@@ -162,4 +144,130 @@ fn build(
         _ => unsigned,
     };
     b5.jump(after, vec![result]);
+}
+
+/// The quotient or the remainder of two words by one.
+fn divided_by_word(
+    b: &mut Builder<'_>,
+    [high, low]: [Value; 2],
+    divisor: Value,
+    remainder: bool,
+) -> Value {
+    let first = b.binary(BinaryOp::Udiv, high, divisor);
+    let taken = b.binary(BinaryOp::Imul, first, divisor);
+    let rest = b.binary(BinaryOp::Isub, high, taken);
+    let (divisor, shift) = normalised(b, divisor);
+    let rest = b.binary(BinaryOp::Shl, rest, shift);
+    let moved = shifted_out(b, low, shift);
+    let rest = b.binary(BinaryOp::Or, rest, moved);
+    let low = b.binary(BinaryOp::Shl, low, shift);
+    let (second, rest) = digits(b, [rest, low], divisor);
+    if remainder {
+        let rest = b.binary(BinaryOp::Lshr, rest, shift);
+        return b.convert(ConvertOp::ZeroExtend, rest, Type::I64);
+    }
+    let [first, second] =
+        [first, second].map(|digit| b.convert(ConvertOp::ZeroExtend, digit, Type::I64));
+    let width = b.constant(Type::I64, 32);
+    let first = b.binary(BinaryOp::Shl, first, width);
+    b.binary(BinaryOp::Or, first, second)
+}
+
+/// The quotient or the remainder of two words by two, of which the higher one is not 0.
+fn divided_by_words(
+    b: &mut Builder<'_>,
+    n: Value,
+    d: Value,
+    [high, low]: [Value; 2],
+    remainder: bool,
+) -> Value {
+    let (high, shift) = normalised(b, high);
+    let moved = shifted_out(b, low, shift);
+    let divisor = b.binary(BinaryOp::Or, high, moved);
+    let (one, width) = (b.constant(Type::I64, 1), b.constant(Type::I64, 32));
+    let half = b.binary(BinaryOp::Lshr, n, one);
+    let half_high = b.binary(BinaryOp::Lshr, half, width);
+    let halves = [half_high, half].map(|word| b.convert(ConvertOp::Truncate, word, Type::I32));
+    let (about, _) = digits(b, halves, divisor);
+    let (zero, all) = (b.i32(0), b.i32(31));
+    let back = b.binary(BinaryOp::Xor, shift, all);
+    let about = b.binary(BinaryOp::Lshr, about, back);
+    let some = b.value(Op::Icmp(IntCond::Ne, about, zero));
+    let some = b.convert(ConvertOp::ZeroExtend, some, Type::I32);
+    let least = b.binary(BinaryOp::Isub, about, some);
+    let least = b.convert(ConvertOp::ZeroExtend, least, Type::I64);
+    let taken = b.binary(BinaryOp::Imul, least, d);
+    let rest = b.binary(BinaryOp::Isub, n, taken);
+    let one_more = b.value(Op::Icmp(IntCond::Uge, rest, d));
+    if remainder {
+        let less = b.binary(BinaryOp::Isub, rest, d);
+        return b.value(Op::Select(one_more, less, rest));
+    }
+    let one_more = b.convert(ConvertOp::ZeroExtend, one_more, Type::I64);
+    b.binary(BinaryOp::Iadd, least, one_more)
+}
+
+/// A word that is not 0, shifted until its highest bit is set; by how much.
+fn normalised(b: &mut Builder<'_>, mut word: Value) -> (Value, Value) {
+    let mut shift = None;
+    for log in (0..5).rev() {
+        let least = b.i32(1 << (32 - (1 << log)));
+        let is_less = b.value(Op::Icmp(IntCond::Ult, word, least));
+        let is_less = b.convert(ConvertOp::ZeroExtend, is_less, Type::I32);
+        let log = b.i32(log);
+        let by = b.binary(BinaryOp::Shl, is_less, log);
+        word = b.binary(BinaryOp::Shl, word, by);
+        shift = Some(shift.map_or(by, |shift| b.binary(BinaryOp::Iadd, shift, by)));
+    }
+    (word, shift.expect("five steps"))
+}
+
+/// What a shift to the left by up to 31 moves out of a word.
+fn shifted_out(b: &mut Builder<'_>, word: Value, shift: Value) -> Value {
+    let (one, all) = (b.i32(1), b.i32(31));
+    let half = b.binary(BinaryOp::Lshr, word, one);
+    let back = b.binary(BinaryOp::Xor, shift, all);
+    b.binary(BinaryOp::Lshr, half, back)
+}
+
+/// Quotient and remainder of two words, of which the higher one is less than the divisor, whose highest
+/// bit is set.
+fn digits(b: &mut Builder<'_>, [high, low]: [Value; 2], divisor: Value) -> (Value, Value) {
+    let (half, mask) = (b.i32(16), b.i32(0xffff));
+    let divisor_high = b.binary(BinaryOp::Lshr, divisor, half);
+    let divisor_low = b.binary(BinaryOp::And, divisor, mask);
+    let digit = |b: &mut Builder<'_>, rest: Value, next: Value| {
+        let mut quotient = b.binary(BinaryOp::Udiv, rest, divisor_high);
+        let taken = b.binary(BinaryOp::Imul, quotient, divisor_high);
+        let mut left = b.binary(BinaryOp::Isub, rest, taken);
+        for is_second in [false, true] {
+            // A product that does not fit is one of a digit that does not.
+            let product = b.binary(BinaryOp::Imul, quotient, divisor_low);
+            let shifted = b.binary(BinaryOp::Shl, left, half);
+            let there = b.binary(BinaryOp::Or, shifted, next);
+            let is_more = b.value(Op::Icmp(IntCond::Ugt, product, there));
+            let is_wide = b.value(Op::Icmp(IntCond::Ugt, quotient, mask));
+            let mut is_large = b.binary(BinaryOp::Or, is_more, is_wide);
+            if is_second {
+                let is_digit = b.value(Op::Icmp(IntCond::Ule, left, mask));
+                is_large = b.binary(BinaryOp::And, is_large, is_digit);
+            }
+            let by = b.convert(ConvertOp::ZeroExtend, is_large, Type::I32);
+            quotient = b.binary(BinaryOp::Isub, quotient, by);
+            if !is_second {
+                let more = b.binary(BinaryOp::Imul, by, divisor_high);
+                left = b.binary(BinaryOp::Iadd, left, more);
+            }
+        }
+        let shifted = b.binary(BinaryOp::Shl, rest, half);
+        let there = b.binary(BinaryOp::Or, shifted, next);
+        let taken = b.binary(BinaryOp::Imul, quotient, divisor);
+        (quotient, b.binary(BinaryOp::Isub, there, taken))
+    };
+    let next = b.binary(BinaryOp::Lshr, low, half);
+    let (first, rest) = digit(b, high, next);
+    let next = b.binary(BinaryOp::And, low, mask);
+    let (second, rest) = digit(b, rest, next);
+    let first = b.binary(BinaryOp::Shl, first, half);
+    (b.binary(BinaryOp::Or, first, second), rest)
 }
