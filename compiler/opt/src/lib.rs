@@ -8,6 +8,7 @@
 
 use nbcc_ir::Function;
 
+pub mod choices;
 pub mod cse;
 pub mod dce;
 mod effects;
@@ -33,6 +34,7 @@ pub type Pass = fn(&mut Function) -> bool;
 
 /// Every transform by its name.
 pub const PASSES: &[(&str, Pass)] = &[
+    ("choices", choices::run),
     ("fold", fold::run),
     ("cse", cse::run),
     ("dce", dce::run),

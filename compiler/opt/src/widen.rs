@@ -168,6 +168,116 @@ fn stepping(func: &Function, way: &Way<'_>, ranges: &ValueRanges<'_>) -> Vec<Nar
     func.blocks[way.header].params.iter().enumerate().filter_map(candidate).collect()
 }
 
+/// What decides whether a loop goes on, where that compares a narrow counter.
+struct Tested {
+    test: Inst,
+    /// Under which it goes on.
+    cond: IntCond,
+    bound: Value,
+    /// How what is compared was made a word.
+    extended_by: Option<ConvertOp>,
+    /// The counter, of this iteration or of the next.
+    narrow: Value,
+    /// How much more than the counter is compared.
+    more: i64,
+}
+
+impl Tested {
+    fn new(
+        func: &Function,
+        way: &Way<'_>,
+        (forest, l): (&LoopForest, Loop),
+        positions: &Positions,
+    ) -> Option<Tested> {
+        let (cond, again) = way.test?;
+        let test = func.def_inst(cond)?;
+        let Op::Icmp(cond, a, b) = func.insts[test].op else { return None };
+        let cond = if again { cond } else { cond.negated() };
+        let is_fixed = |value: Value| {
+            let home = positions.defining_block(func, value);
+            func.splat_constant(value).is_some()
+                || home.is_some_and(|block| !forest.contains(l, block))
+        };
+        let (cond, tested, bound) = match (is_fixed(a), is_fixed(b)) {
+            (false, true) => (cond, a, b),
+            (true, false) => (cond.swapped(), b, a),
+            _ => return None,
+        };
+        // Equal is equal, whatever it is extended with. What a sum with a constant is compared with, as in
+        // `x + 1 < w`, is as much more than what the counter is.
+        let is_signed = matches!(cond, IntCond::Slt | IntCond::Sle | IntCond::Sgt | IntCond::Sge);
+        let (extended_by, tested, more) = match func.def_op(tested) {
+            Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
+                (Some(kind), of, 0)
+            }
+            Some(Op::Binary(..))
+                if let Some((kind, of, more)) = sum(func, tested)
+                    && func.ty(tested) == Type::I32
+                    && more.unsigned_abs() < 1 << 16
+                    && (is_signed || more >= 0) =>
+            {
+                (Some(kind), of, more)
+            }
+            _ if matches!(cond, IntCond::Eq | IntCond::Ne)
+                && func.blocks[way.latch].insts.contains(&test) =>
+            {
+                (None, tested, 0)
+            }
+            _ => return None,
+        };
+        Some(Tested { test, cond, bound, extended_by, narrow: tested, more })
+    }
+}
+
+/// What must hold of a word before a loop, that a narrow counter of the loop can be one.
+pub struct Question {
+    /// The word.
+    pub bound: Value,
+    /// What it is compared with.
+    pub limit: i32,
+    /// How.
+    pub cond: IntCond,
+}
+
+/// What must hold that a loop that may not end for its narrow counter, as one with `i <= n`, has words of
+/// counters.
+pub fn question(func: &Function, header: Block) -> Option<Question> {
+    let (cfg, dominators) = (Cfg::new(func), Dominators::new(func));
+    let forest = LoopForest::new(&cfg, &dominators);
+    let l = forest.headed_by(header)?;
+    let way = Way::new(func, &cfg, &forest, l)?;
+    let positions = Positions::new(func);
+    let of = Tested::new(func, &way, (&forest, l), &positions)?;
+    of.extended_by?;
+    let ranges = ValueRanges::new(func);
+    if !narrow(func, &way, (&forest, l), &positions, &ranges).is_empty() {
+        return None;
+    }
+    let back = way.back.iter().zip(&func.blocks[header].params);
+    let sums = back.filter_map(|(&cut, &param)| {
+        let &Op::Convert(ConvertOp::Truncate, next, _) = func.def_op(cut)? else { return None };
+        let (extend, from, step) = sum(func, next)?;
+        (from == param && (of.narrow == cut || of.narrow == param)).then_some((extend, param, step))
+    });
+    let [(extend, param, step)] = sums.collect::<Vec<_>>()[..] else { return None };
+    let (lo, hi) = limits(func.ty(param), extend);
+    let (limit, cond) = match (of.cond, step.signum()) {
+        (IntCond::Slt | IntCond::Ult, 1) => (hi - step + 1, IntCond::Sle),
+        (IntCond::Sle | IntCond::Ule, 1) => (hi - step, IntCond::Sle),
+        (IntCond::Sgt | IntCond::Ugt, -1) => (lo - step - 1, IntCond::Sge),
+        (IntCond::Sge | IntCond::Uge, -1) => (lo - step, IntCond::Sge),
+        _ => return None,
+    };
+    let limit = i32::try_from(limit + of.more).ok()?;
+    // Whether that is enough.
+    let (least, most) = ranges.on_way(of.bound, way.entering, way.number);
+    let asked = match cond {
+        IntCond::Sle => (least, most.min(limit.into())),
+        _ => (least.max(limit.into()), most),
+    };
+    (asked.0 <= asked.1).then_some(Question { bound: of.bound, limit, cond })
+}
+
 /// The counters of a loop that can be words by what decides whether it goes on.
 fn narrow(
     func: &Function,
@@ -176,32 +286,9 @@ fn narrow(
     positions: &Positions,
     ranges: &ValueRanges<'_>,
 ) -> Vec<Narrow> {
+    let Some(tested) = Tested::new(func, way, (forest, l), positions) else { return vec![] };
     let &Way { header, latch, entering, entry, back, .. } = way;
-    let Some((cond, again)) = way.test else { return vec![] };
-    let Some(test) = func.def_inst(cond) else { return vec![] };
-    let Op::Icmp(cond, a, b) = func.insts[test].op else { return vec![] };
-    let cond = if again { cond } else { cond.negated() };
-    let is_fixed = |value: Value| {
-        let home = positions.defining_block(func, value);
-        func.splat_constant(value).is_some() || home.is_some_and(|block| !forest.contains(l, block))
-    };
-    let (cond, tested, bound) = match (is_fixed(a), is_fixed(b)) {
-        (false, true) => (cond, a, b),
-        (true, false) => (cond.swapped(), b, a),
-        _ => return vec![],
-    };
-    // Equal is equal, whatever it is extended with.
-    let (extended_by, tested) = match func.def_op(tested) {
-        Some(&Op::Convert(kind @ (ConvertOp::SignExtend | ConvertOp::ZeroExtend), of, _)) => {
-            (Some(kind), of)
-        }
-        _ if matches!(cond, IntCond::Eq | IntCond::Ne)
-            && func.blocks[latch].insts.contains(&test) =>
-        {
-            (None, tested)
-        }
-        _ => return vec![],
-    };
+    let Tested { test, cond, bound, extended_by, narrow: tested, more } = tested;
     let candidate = |(number, &param): (usize, &Value)| {
         let ty = func.ty(param);
         let cut = *back.get(number)?;
@@ -218,7 +305,10 @@ fn narrow(
         let first = enters.range(entry[number]);
         let tests_next = tested == cut;
         let bound = match extended_by {
-            Some(_) => ranges.on_way(bound, entering, way.number),
+            Some(_) => {
+                let (least, most) = ranges.on_way(bound, entering, way.number);
+                (least.saturating_sub(more), most.saturating_sub(more))
+            }
             None => enters.range(bound),
         };
         let goes_on = Goes { cond, bound, step, first, tests_next, is_signed: lo < 0 };

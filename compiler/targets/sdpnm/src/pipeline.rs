@@ -7,7 +7,7 @@ use nbcc_ir::{Block, Function, Mem};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{
-    cse, dce, fold, licm, lower_switch, params, ranges, rotate, simplify_cfg, trip_counts,
+    choices, cse, dce, fold, licm, lower_switch, params, ranges, rotate, simplify_cfg, trip_counts,
 };
 use nbcc_opt::{unreachable, widen};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
@@ -19,7 +19,9 @@ use crate::arrays::homes::forgotten;
 use crate::arrays::loops::collapse::MOST_OPERATIONS;
 use crate::arrays::loops::flatten::MOST_FOR_CORE;
 use crate::arrays::loops::strips::Strips;
-use crate::arrays::loops::{collapse, divisions, divisors, flatten, merge, strips};
+use crate::arrays::loops::{
+    collapse, counters, divisions, divisors, flatten, merge, strips, unswitch,
+};
 use crate::arrays::reports::fates;
 use crate::arrays::reports::remarks;
 use crate::arrays::{self};
@@ -157,7 +159,7 @@ fn run_licm(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> 
 }
 
 fn run_tidy(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    each(state, &[ranges::run, fold::run, cse::run, simplify_cfg::run])?;
+    each(state, &[ranges::run, choices::run, fold::run, cse::run, simplify_cfg::run])?;
     run_clean(state, cx)
 }
 
@@ -166,7 +168,10 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
         return Ok(());
     }
     let function = &mut state.module.functions[state.func];
-    let divided = divisions::run(function) | divisors::run(function);
+    let divided = unswitch::run(function)
+        | counters::run(function)
+        | divisions::run(function)
+        | divisors::run(function);
     let (changed, flattened) =
         flatten::run(&mut state.module, state.func, &state.configuration.rolled, &state.sources);
     state.flattened = flattened;

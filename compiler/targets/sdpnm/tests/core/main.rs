@@ -8,6 +8,7 @@ mod machine;
 
 mod ahead;
 mod apart;
+mod buffers;
 mod chains;
 mod divided;
 mod exchange;

@@ -75,6 +75,32 @@ impl Shape {
         forest: &LoopForest,
         l: Loop,
     ) -> Result<Shape, String> {
+        let mut shape = Shape::uncounted(func, cfg, forest, l)?;
+        let known = func.blocks[shape.header].loop_info.as_ref().and_then(|info| info.trips);
+        shape.trips = match known.and_then(|trips| u32::try_from(trips).ok()) {
+            Some(trips) => Trips::Known(trips),
+            None => {
+                let asked = match func.terminator(shape.latch) {
+                    Terminator::Branch(cond, then, _) => Some((*cond, then.block == shape.header)),
+                    _ => None,
+                };
+                let counted = asked.and_then(|(cond, again)| shape.counted(func, cond, again));
+                counted.ok_or("nothing counts its iterations".to_string())?
+            }
+        };
+        Ok(shape)
+    }
+
+    /// The same of a loop that nothing may count; `trips` say nothing.
+    ///
+    /// # Errors
+    /// Why it is none of these loops.
+    pub fn uncounted(
+        func: &Function,
+        cfg: &Cfg,
+        forest: &LoopForest,
+        l: Loop,
+    ) -> Result<Shape, String> {
         let data = &forest.loops[l];
         let why = |text: &str| Err(text.to_string());
         let &[latch] = &data.latches[..] else {
@@ -88,26 +114,14 @@ impl Shape {
         if exits.iter().any(|&(from, _)| from != latch) || exits.len() != 1 {
             return why("it is left in its middle (by `break`, `return` or what ends the run)");
         }
-        let Terminator::Branch(cond, then, other) = func.terminator(latch) else {
+        let Terminator::Branch(_, then, other) = func.terminator(latch) else {
             return why("nothing counts its iterations");
         };
-        let (back, exit, again) = match then.block == header {
-            true => (then, other, true),
-            false => (other, then, false),
-        };
+        let (back, exit) = if then.block == header { (then, other) } else { (other, then) };
         if back.block != header || exit.block == header {
             return why("nothing counts its iterations");
         }
-        let mut shape = Shape::of(func, cfg, forest, l, (back.args.clone(), exit.clone()))?;
-        let known = func.blocks[header].loop_info.as_ref().and_then(|info| info.trips);
-        shape.trips = match known.and_then(|trips| u32::try_from(trips).ok()) {
-            Some(trips) => Trips::Known(trips),
-            None => {
-                let counted = shape.counted(func, *cond, again);
-                counted.ok_or("nothing counts its iterations".to_string())?
-            }
-        };
-        Ok(shape)
+        Shape::of(func, cfg, forest, l, (back.args.clone(), exit.clone()))
     }
 
     /// The shape of an innermost loop with one latch, of which a block is left as well, by a count; `trips` say

@@ -26,7 +26,7 @@ pub fn run(func: &mut Function) -> bool {
     let mut changed = false;
     while let Some(header) = next(func, &mut done) {
         enter_by_jump(func, header);
-        changed |= twice(func, header).is_some();
+        changed |= reciprocals(func, header).is_some();
     }
     changed
 }
@@ -74,7 +74,7 @@ fn divided(func: &Function, blocks: &[Block], inside: impl Fn(Block) -> bool) ->
 }
 
 /// Gives a loop a second version.
-fn twice(func: &mut Function, header: Block) -> Option<()> {
+fn reciprocals(func: &mut Function, header: Block) -> Option<()> {
     let cfg = Cfg::new(func);
     let forest = LoopForest::new(&cfg, &Dominators::new(func));
     let l = forest.headed_by(header)?;
@@ -129,6 +129,41 @@ fn twice(func: &mut Function, header: Block) -> Option<()> {
 
 /// Lets a copy of a loop run where one of several values is 0.
 fn seldom(func: &mut Function, outer: &Shape, blocks: &[Block], asked: &BTreeSet<Value>) {
+    otherwise(func, outer, blocks, |b| {
+        let zero = b.i32(0);
+        let each: Vec<Value> =
+            asked.iter().map(|&by| b.value(Op::Icmp(IntCond::Ne, by, zero))).collect();
+        each.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more)).expect("a question")
+    });
+}
+
+/// Lets a copy of a loop, which is thought to run seldom, run where a condition that is asked before the loop
+/// does not hold.
+pub(super) fn otherwise(
+    func: &mut Function,
+    outer: &Shape,
+    blocks: &[Block],
+    ask: impl FnOnce(&mut Builder<'_>) -> Value,
+) {
+    let copy = twice(func, outer, blocks, ask);
+    let copies: Vec<Block> = copy.blocks.values().copied().collect();
+    let enters = func.layout.iter().copied().filter(|&block| {
+        let Terminator::Jump(to) = func.terminator(block) else { return false };
+        to.block == copy.blocks[&outer.header] && !copies.contains(&block)
+    });
+    let enters: Vec<Block> = enters.collect();
+    for block in copies.into_iter().chain(enters) {
+        func.blocks[block].cold = true;
+    }
+}
+
+/// Lets a copy of a loop run where a condition that is asked before the loop does not hold.
+pub(super) fn twice(
+    func: &mut Function,
+    outer: &Shape,
+    blocks: &[Block],
+    ask: impl FnOnce(&mut Builder<'_>) -> Value,
+) -> Copy {
     let used = results(func, outer);
     let copy = Copy::new(func, blocks, outer.header);
     let [enter, instead] = [(); 2].map(|()| func.add_block());
@@ -136,21 +171,14 @@ fn seldom(func: &mut Function, outer: &Shape, blocks: &[Block], asked: &BTreeSet
         func.blocks[block].span = outer.span;
     }
     meet_behind(func, outer, blocks, &copy, used);
-    for block in copy.blocks.values().copied().chain([instead]) {
-        func.blocks[block].cold = true;
-    }
     let entry = |block| Terminator::Jump(BlockCall { block, args: outer.entry_args.clone() });
     func.blocks[enter].terminator = Some(entry(outer.header));
     func.blocks[instead].terminator = Some(entry(copy.blocks[&outer.header]));
     let mut b = Builder::at(func, outer.preheader);
     b.set_span(outer.span);
-    let zero = b.i32(0);
-    let each: Vec<Value> =
-        asked.iter().map(|&by| b.value(Op::Icmp(IntCond::Ne, by, zero))).collect();
-    let all = each.into_iter().reduce(|all, more| b.binary(BinaryOp::And, all, more));
+    let holds = ask(&mut b);
     let to = |block| BlockCall { block, args: vec![] };
-    if let Some(all) = all {
-        func.blocks[outer.preheader].terminator =
-            Some(Terminator::Branch(all, to(enter), to(instead)));
-    }
+    func.blocks[outer.preheader].terminator =
+        Some(Terminator::Branch(holds, to(enter), to(instead)));
+    copy
 }
