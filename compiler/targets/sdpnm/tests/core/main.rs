@@ -21,6 +21,7 @@ mod nests;
 mod parts;
 mod places;
 mod pragmas;
+mod ratios;
 mod spellings;
 mod strips;
 mod sums;

@@ -94,7 +94,9 @@ pub struct Builder<'a> {
     /// High words of values of 64 bits.
     pub(super) highs: BTreeMap<Value, Operand>,
     /// Subscripts of which the greatest of all iterations is asked for, by the objects.
-    pub(super) watched: BTreeMap<Mem, Vec<Operand>>,
+    pub(super) watched: BTreeMap<Option<Mem>, Vec<Operand>>,
+    /// Divisors that may be 0, and the blocks that divide by them.
+    pub(super) divisors: Vec<(Block, Value)>,
     pub(super) truths: BTreeMap<Value, Truth>,
     equal: HashMap<(Opcode, Options, Operand, Operand, Option<usize>), usize>,
     carried: Vec<Carried>,
@@ -192,8 +194,9 @@ pub struct Built {
     pub limits: Vec<Limit>,
     /// How often it runs, where that is constant.
     pub trips: Option<u32>,
-    /// The global registers that hold the greatest subscripts of objects that are known on the way only.
-    pub watches: Vec<(Mem, usize)>,
+    /// The global registers that hold the greatest subscripts of objects that are known on the way only; of no object:
+    /// whether a divisor was 0.
+    pub watches: Vec<(Option<Mem>, usize)>,
     /// What is [`super::collect::FEW`] at least.
     pub counts: Vec<Value>,
     /// What must hold where orders reach more iterations ([`Body::apart`]).
@@ -282,6 +285,7 @@ fn build_with(
         walks: Vec::new(),
         highs: BTreeMap::new(),
         watched: BTreeMap::new(),
+        divisors: Vec::new(),
         truths: BTreeMap::new(),
         equal: HashMap::new(),
         carried: Vec::new(),
@@ -676,12 +680,13 @@ impl Builder<'_> {
     }
 
     /// Replaces what is carried by what computes it an iteration before; what is watched then.
-    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<Vec<(Mem, usize)>> {
+    fn close(&mut self, exports: &mut [(Value, Operand)]) -> Building<Vec<(Option<Mem>, usize)>> {
         let mut done: Vec<Operand> = Vec::new();
         let mut copies: HashMap<(Operand, usize), usize> = HashMap::new();
         let mut next = Vec::new();
         self.carry_on(&mut next)?;
         self.see_unread()?;
+        self.see_divisors()?;
         self.carry_on(&mut next)?;
         let watches = self.watch();
         let is_shared = bands::of(self.func, self.shape).is_some();

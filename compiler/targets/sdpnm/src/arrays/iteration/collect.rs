@@ -34,14 +34,20 @@ fn returning(a: &Subscript, b: &Subscript) -> Option<Value> {
 impl Builder<'_> {
     /// Finds all accesses of the loop.
     pub(super) fn collect_accesses(&mut self) -> Building<()> {
-        let func = self.func;
+        let (func, shape) = (self.func, self.shape);
         let mut unknown = Vec::new();
-        for &block in &self.shape.blocks {
+        for &block in &shape.blocks {
             for &inst in &func.blocks[block].insts {
                 let (mem, subscripts, is_store) = match &func.insts[inst].op {
                     Op::Load(ty, mem, subscripts) if !ty.is_vector() => (*mem, subscripts, false),
                     Op::Store(mem, subscripts, _) => (*mem, subscripts, true),
                     op if op.effect() == nbcc_ir::Effect::Pure => continue,
+                    &Op::Binary(op, _, by)
+                        if let Some(result) = func.result(inst)
+                            && self.divides(block, op, result, by) =>
+                    {
+                        continue;
+                    }
                     _ => return self.refuse("divisions, calls and the like"),
                 };
                 let bytes = self.reachable(mem)?;
@@ -71,7 +77,10 @@ impl Builder<'_> {
                             Subscript::Watched(index)
                         }
                         _ if let Some(limits) = self.limits(index) => {
-                            Subscript::Limited(index, limits)
+                            match self.may_watch(mem) && !self.surely(&limits, mem) {
+                                true => Subscript::Watched(index),
+                                false => Subscript::Limited(index, limits),
+                            }
                         }
                         _ => {
                             unknown.push(self.accesses.len());

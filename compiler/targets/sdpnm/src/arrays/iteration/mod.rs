@@ -6,6 +6,7 @@ pub mod body;
 pub mod build;
 pub(super) mod collect;
 pub(super) mod contents;
+mod dividing;
 pub(super) mod follow;
 mod fuse;
 mod gates;

@@ -1,11 +1,12 @@
 //! Subscripts that grow by no constant, but are known to be within limits before the loop: those that some
 //! iterations let grow, as of `peaks[count++]` under a condition, and those that begin again at an end, as of
-//! a ring of samples. The core asks for the limits ([`crate::arrays::versions::version`]).
+//! a ring of samples. The core asks for the limits ([`crate::arrays::versions::version`]), unless they are looked
+//! at behind the loop, as nobody knows how often a subscript grows.
 
 use std::collections::BTreeMap;
 
 use nbcc_analysis::Affine;
-use nbcc_ir::{BinaryOp, Block, IntCond, Op, Terminator, Type, Value, ValueDef};
+use nbcc_ir::{BinaryOp, Block, Extent, IntCond, Mem, Op, Terminator, Type, Value, ValueDef};
 
 use super::build::Builder;
 
@@ -48,6 +49,21 @@ impl Builder<'_> {
             return None;
         }
         self.grown(index).or_else(|| self.round(index))
+    }
+
+    /// Whether limits say enough: those of what grows in some iterations only are asked for as if it grew in
+    /// all, which may never hold, as of `y[o++]` every eight iterations with an eighth of the elements.
+    pub(super) fn surely(&self, limits: &Limits, mem: Mem) -> bool {
+        let Limits::Grown { start, step, least, most } = limits else { return true };
+        let (Extent::Fixed(count), Some(trips), Some(start)) =
+            (&self.func.mems[mem].extents[0], self.evolutions.trips(), start.as_constant())
+        else {
+            return false;
+        };
+        let all = i64::from(*step) * i64::from(trips.saturating_sub(1));
+        let low = i64::from(start) + i64::from(*least) + all.min(0);
+        let high = i64::from(start) + i64::from(*most) + all.max(0);
+        low >= 0 && high < i64::from(*count)
     }
 
     fn number(&self, param: Value) -> Option<usize> {

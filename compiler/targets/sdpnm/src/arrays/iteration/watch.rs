@@ -135,7 +135,7 @@ impl Builder<'_> {
             None => index,
             Some(truth) => self.choose(truth, index, Operand::None),
         };
-        self.watched.entry(access.mem).or_default().push(seen);
+        self.watched.entry(Some(access.mem)).or_default().push(seen);
         Ok(index)
     }
 
@@ -153,7 +153,7 @@ impl Builder<'_> {
     }
 
     /// Puts out the greatest subscripts of all iterations, in global registers.
-    pub(super) fn watch(&mut self) -> Vec<(Mem, usize)> {
+    pub(super) fn watch(&mut self) -> Vec<(Option<Mem>, usize)> {
         let mut watches = Vec::new();
         for (mem, mut words) in std::mem::take(&mut self.watched) {
             words.sort_unstable();

@@ -185,6 +185,7 @@ impl Builder<'_> {
                 let node = self.node(Opcode::Cmp, options, x, y, None);
                 Ok((Operand::node(node), if signed { Upper::Signs } else { Upper::Zeros }))
             }
+            Sdiv | Srem | Udiv | Urem if bits == 32 => Ok((self.divided(op, a, b)?, Upper::Both)),
             other => self.refuse(format!("the operation {other:?}")),
         }
     }

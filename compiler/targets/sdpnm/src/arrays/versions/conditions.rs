@@ -24,7 +24,7 @@ type Spans = BTreeMap<(Mem, Vec<(Value, i32)>, Vec<(Value, i32)>, i32), (i32, i3
 /// That objects of which subscripts are watched have elements.
 pub(super) fn filled(b: &mut Builder<'_>, built: &Built, conditions: &mut Vec<Value>) {
     let zero = b.i32(0);
-    for &(mem, _) in &built.watches {
+    for mem in built.watches.iter().filter_map(|of| of.0) {
         if !matches!(b.func.mems[mem].extents[0], Extent::Fixed(_)) {
             let count = b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0]));
             conditions.push(b.value(Op::Icmp(IntCond::Sgt, count, zero)));

@@ -238,9 +238,10 @@ fn leave(b: &mut Builder<'_>, built: &Built, arrays: &[u8], (behind, other): (Bl
     let watches = built.watches.iter().flat_map(|of| arrays.iter().map(move |&array| (of, array)));
     let asked = watches.map(|(&(mem, number), array)| {
         let greatest = exported(b, number, array);
-        let count = match b.func.mems[mem].extents[0] {
-            Extent::Fixed(count) => b.i32(count as i32),
-            _ => b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0])),
+        let count = match mem.map(|mem| (mem, b.func.mems[mem].extents[0].clone())) {
+            None => b.i32(1),
+            Some((_, Extent::Fixed(count))) => b.i32(count as i32),
+            Some((mem, _)) => b.value(call(COUNT, Effect::Pure, vec![], vec![mem], vec![0])),
         };
         b.value(Op::Icmp(IntCond::Ult, greatest, count))
     });
