@@ -11,7 +11,7 @@
 // run: inner(w=0, h=0, x=uint8[0], y=uint8[0]=0)
 // run: wraps(n=255, y=uint32[1]=0)
 // run: wraps(n=9, y=uint32[1]=0)
-// run: rows(w=12, h=7, x=int16[96], y=int16[7]=0)
+// run: rows(w=12, h=7, x=int16[91], y=int16[7]=0)
 // run: rows(w=0, h=0, x=int16[1], y=int16[0]=0)
 // run: thirds(n=3000, y=uint16[1000]=0)
 // Counters of 8 and 16 bits that wrap for some bounds only.
