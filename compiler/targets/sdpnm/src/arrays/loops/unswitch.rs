@@ -72,12 +72,17 @@ fn next(func: &Function, refused: &[Block]) -> Option<(Block, Value)> {
     })
 }
 
-/// Whether a value is one of some constants, as the number of an object is that a pointer is of.
+/// Whether a value is one of some constants, as the number of an object is that a pointer is of; what counts is
+/// computed.
 fn is_number(func: &Function, value: Value) -> bool {
     let ValueDef::Param(block, number) = func.values[value].def else { return false };
     let ways = func.layout.iter().flat_map(|&from| func.terminator(from).successors());
-    let mut args = ways.filter(|to| to.block == block).map(|to| to.args[number as usize]);
-    args.any(|arg| func.splat_constant(arg).is_some())
+    let args = ways.filter(|to| to.block == block).map(|to| to.args[number as usize]);
+    let mut args: Vec<Value> = args.collect();
+    let is_constant = |arg: &Value| func.splat_constant(*arg).is_some();
+    let is_some = args.iter().any(is_constant);
+    args.retain(|arg| !is_constant(arg));
+    is_some && args.iter().all(|&arg| matches!(func.values[arg].def, ValueDef::Param(..)))
 }
 
 /// A loop for each answer.
