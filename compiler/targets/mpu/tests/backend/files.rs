@@ -2,7 +2,7 @@
 //! `; expect:`, and the kernels after that pass, with what it remarked. Before it run the passes
 //! that cannot be left out, nothing else. After `emit` the program is shown.
 //!
-//! Options are `-O0` to `-O2` (`-O2` where none is given) and changes of the machine as in
+//! Options are `-O0` to `-O2` (`-O2` where none is given), `location=POLICY`, and changes of the machine as in
 //! `registers.words=16`. With `NBCC_BLESS=1` the expected parts are written anew.
 
 use std::fmt::Write;
