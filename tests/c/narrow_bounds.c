@@ -14,6 +14,8 @@
 // run: rows(w=12, h=7, x=int16[91], y=int16[7]=0)
 // run: rows(w=0, h=0, x=int16[1], y=int16[0]=0)
 // run: thirds(n=3000, y=uint16[1000]=0)
+// run: long_bound(m=70, y=uint8[70]=0)
+// run: long_bound(m=0, y=uint8[0]=0)
 // Counters of 8 and 16 bits that wrap for some bounds only.
 #include <stdint.h>
 void upto(uint16_t n, const uint16_t x[n + 1], uint16_t y[n + 1])
@@ -58,4 +60,8 @@ void thirds(uint16_t n, uint16_t y[n / 3])
 {
     uint16_t o = 0;
     for (uint16_t i = 0; i + 2 < n; i += 3) y[o++] = i ^ 0x55;
+}
+void long_bound(int64_t m, uint8_t y[m])
+{
+    for (uint8_t i = 0; i < m; i++) y[i] = i + 1;
 }

@@ -248,7 +248,9 @@ pub fn question(func: &Function, header: Block) -> Option<Question> {
     let way = Way::new(func, &cfg, &forest, l)?;
     let positions = Positions::new(func);
     let of = Tested::new(func, &way, (&forest, l), &positions)?;
-    of.extended_by?;
+    if of.extended_by.is_none() || func.ty(of.bound) != Type::I32 {
+        return None;
+    }
     let ranges = ValueRanges::new(func);
     if !narrow(func, &way, (&forest, l), &positions, &ranges).is_empty() {
         return None;
