@@ -9,7 +9,7 @@ use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_simt::{Compilation, codes};
 
-use crate::location::budget::block_warps;
+use crate::location::budget::{block_limits, block_warps};
 use crate::location::{Locations, block_bound, files_of, machine_of, remarks};
 
 /// Writes the section of register files, and says how many warps fit.
@@ -60,13 +60,13 @@ fn occupancy(
         let warps = entries_of(machine, side).checked_div(files.entries(side));
         warps.map_or(u32::MAX, |warps| warps / block_warps)
     };
-    let shared = u64::from(machine.memory.shared_bytes).checked_div(shared_bytes);
+    let [of_warps, of_shared, of_core] = block_limits(machine, block_warps, shared_bytes);
     let limits = [
-        ("the warps of a subcore", machine.core.subcore_warps / block_warps),
+        ("the warps of a subcore", of_warps),
         ("the far register file", of_file(Side::Far)),
         ("the near register file", of_file(Side::Near)),
-        ("shared memory", shared.map_or(u32::MAX, |blocks| blocks.min(u64::from(u32::MAX)) as u32)),
-        ("the blocks of a core", machine.core.core_blocks),
+        ("shared memory", of_shared),
+        ("the blocks of a core", of_core),
     ];
     // Of equal limits the first.
     let (limit, blocks) = limits.into_iter().min_by_key(|&(_, blocks)| blocks).expect("limits");

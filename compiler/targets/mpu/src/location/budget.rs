@@ -29,16 +29,21 @@ pub fn subcore_warps(machine: &Machine, table: &Kernel) -> u32 {
         .clamp(1, machine.core.subcore_warps)
 }
 
-/// The blocks that a core may hold at once, whatever registers they take: by the warps of a subcore, of which
-/// a block takes so many, by shared memory, and by how many blocks its largest launch has for each core.
-pub fn most_blocks(machine: &Machine, table: &Kernel, block_warps: u32, shared_bytes: u64) -> u32 {
-    let [of_shared, of_launch] = [
-        u64::from(machine.memory.shared_bytes).checked_div(shared_bytes),
-        table.grid_blocks.map(|blocks| blocks.div_ceil(machine.cores().into())),
-    ]
-    .map(|blocks| blocks.map_or(u32::MAX, |blocks| u32::try_from(blocks).unwrap_or(u32::MAX)));
-    let of_warps = machine.core.subcore_warps / block_warps.max(1);
-    of_warps.min(machine.core.core_blocks).min(of_shared).min(of_launch).max(1)
+/// The blocks that a core may hold at once whatever registers they take: by the warps of a subcore, of which
+/// a block takes so many, by shared memory, and by their number alone.
+pub fn block_limits(machine: &Machine, block_warps: u32, shared_bytes: u64) -> [u32; 3] {
+    let shared = u64::from(machine.memory.shared_bytes).checked_div(shared_bytes);
+    let shared = shared.map_or(u32::MAX, |blocks| u32::try_from(blocks).unwrap_or(u32::MAX));
+    [machine.core.subcore_warps / block_warps, shared, machine.core.core_blocks]
+}
+
+/// The blocks that a core gets at once at most, by its limits and by how many of the largest launch come to each
+/// core.
+fn most_blocks(machine: &Machine, table: &Kernel, block_warps: u32, shared_bytes: u64) -> u32 {
+    let each = table.grid_blocks.map(|blocks| blocks.div_ceil(machine.cores().into()));
+    let of_launch = each.and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(u32::MAX);
+    let limits = block_limits(machine, block_warps, shared_bytes);
+    limits.into_iter().fold(of_launch, u32::min).max(1)
 }
 
 /// The banks of a kernel whose blocks take so many bytes of shared memory: far, near, both.
