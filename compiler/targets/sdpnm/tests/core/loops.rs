@@ -166,6 +166,14 @@ pub fn parameters(types: &[(&str, char, u32)], elements: u32) -> String {
     numbered.map(|(number, (ty, ..))| format!(", {ty} a{number}[{elements}]")).collect()
 }
 
+/// A function of a body, on two numbers and such arrays, that counts in `t` what it gives.
+pub fn with_body(types: &[(&str, char, u32)], elements: u32, body: &str) -> String {
+    let parameters = parameters(types, elements);
+    format!(
+        "#include <stdint.h>\nint f(int n, int m{parameters}) {{ int t = 0; {body} return t; }}"
+    )
+}
+
 /// Arrays of so many elements of each of the types, filled at random.
 pub fn filled(types: &[(&str, char, u32)], elements: u32, seed: u64) -> Vec<Array> {
     let array = |(number, &(_, sign, bits)): (usize, &(&str, char, u32))| {

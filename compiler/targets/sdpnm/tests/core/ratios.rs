@@ -5,7 +5,7 @@ use std::fmt::Write;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_testing::Rng;
 
-use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::loops::{agreed_for, filled, parameters, random_programs, with_body};
 use crate::machine::run;
 
 const ELEMENTS: u32 = 64;
@@ -86,10 +86,7 @@ fn divisions_by_what_is_computed_run_on_arrays() {
         "for (int i = 0; i < n; i++) a3[i] = a4[i] / (a4[63 - i] | 1);",
         "for (int i = 0; i < n; i++) t += (a1[i] << 8) / a2[i];",
     ] {
-        let parameters = parameters(&ARRAYS, ELEMENTS);
-        let source = format!(
-            "#include <stdint.h>\nint f(int n, int m{parameters}) {{ int t = 0; {body} return t; }}"
-        );
+        let source = with_body(&ARRAYS, ELEMENTS, body);
         let program = agreed(&source, 2).unwrap_or_else(|what| panic!("{what}\n{source}"));
         let mut arrays = filled(&ARRAYS, ELEMENTS, 2);
         arrays[2].bytes.iter_mut().for_each(|byte| *byte |= 1);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use nbcc_isa_sdpnm::core::CoreProgram;
 use nbcc_testing::Rng;
 
-use crate::loops::{agreed_for, filled, parameters, random_programs};
+use crate::loops::{agreed_for, filled, parameters, random_programs, with_body};
 use crate::machine::run;
 
 const ELEMENTS: u32 = 64;
@@ -91,10 +91,7 @@ fn loads_at_places_that_are_computed_run_on_arrays() {
         "for (int i = 0; i < n; i++) t += a0[a2[i]];",
         "for (int i = 0; i < n; i++) a3[i] = a0[i] + (i ? a0[i - 1] : 1);",
     ] {
-        let parameters = parameters(&ARRAYS, ELEMENTS);
-        let source = format!(
-            "#include <stdint.h>\nint f(int n, int m{parameters}) {{ int t = 0; {body} return t; }}"
-        );
+        let source = with_body(&ARRAYS, ELEMENTS, body);
         let program = agreed(&source, 2).unwrap_or_else(|what| panic!("{what}\n{source}"));
         let ran = run(&program, &[40, 6], &{
             let mut arrays = filled(&ARRAYS, ELEMENTS, 2);
