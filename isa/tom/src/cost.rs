@@ -1,4 +1,4 @@
-//! What offloading a range costs and saves on the channels between GPU and memory (paper 002,
+//! What offloading a range costs and saves on the channels between GPU and memory (TOM paper,
 //! section 3.1.1, equations 3 and 4). All amounts are words of 4 bytes; less than nothing is a saving.
 
 use crate::machine::Cost;

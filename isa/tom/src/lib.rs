@@ -1,4 +1,4 @@
-//! TOM: a GPU with 3D-stacked memories that compute (paper 002). What its programs are made of is the
+//! TOM: a GPU with 3D-stacked memories that compute (TOM paper). What its programs are made of is the
 //! instruction set that SIMT machines share, with the marker of what may run beside memory; here are
 //! its machines, the cost of offloading ([`cost`]) and the table of what may be offloaded
 //! ([`offload`]).

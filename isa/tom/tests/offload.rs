@@ -6,7 +6,7 @@ use nbcc_isa_simt::{PhysReg, Program, RegClass};
 use nbcc_isa_tom::ISA;
 use nbcc_isa_tom::offload::{self, Entry, Held, OffloadTable, RegisterSet, SECTION, Term};
 
-/// LIBOR's loop (paper 002, section 3.1.5) with two registers of 64 bits and a sum: five registers in
+/// LIBOR's loop (TOM paper, section 3.1.5) with two registers of 64 bits and a sum: five registers in
 /// besides a constant, and two back that are read behind it.
 const TEXT: &str = r#"
 .isa tom 1

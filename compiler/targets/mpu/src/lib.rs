@@ -1,4 +1,4 @@
-//! The MPU backend: grids of threads on cores with near-bank units (paper 000). It is the backend
+//! The MPU backend: grids of threads on cores with near-bank units (MPU paper). It is the backend
 //! that SIMT targets share, on MPU's machine, with what is MPU's own: where each instruction executes
 //! and each register lives, near the banks or far from them.
 

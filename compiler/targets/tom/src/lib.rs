@@ -1,4 +1,4 @@
-//! The TOM backend: grids of threads on a GPU whose memory stacks compute too (paper 002). It is the
+//! The TOM backend: grids of threads on a GPU whose memory stacks compute too (TOM paper). It is the
 //! backend that SIMT targets share, on TOM's machines; what TOM decides is which parts of a kernel
 //! are worth running beside memory ([`offload`]).
 

@@ -1,4 +1,4 @@
-//! The table of candidates in the program, and the markers before them (paper 002, section 3.3). What
+//! The table of candidates in the program, and the markers before them (TOM paper, section 3.3). What
 //! does not fit the machine's table is left out, the least beneficial first, and so is a candidate
 //! whose trips the hardware could not tell; remarks say so.
 

@@ -1,4 +1,4 @@
-//! The table of what may run beside memory (paper 002, section 3.3: the offload metadata table). A
+//! The table of what may run beside memory (TOM paper, section 3.3: the offload metadata table). A
 //! candidate is a range of instructions of a kernel; the instruction before it is `region N`, where N
 //! is the number of its entry here. Compiler, loader and simulator share what is said in this folder:
 //! the form of the table ([`OffloadTable`]), when a condition holds ([`Condition`]), and what the

@@ -1,5 +1,5 @@
 //! The banks of DRAM, as bytes on their way between the memory and a shared memory meet them: each bank has a
-//! controller of its own (paper 003, section 2: 64 PEs and 64 banks, all at once and without conflict), and
+//! controller of its own (SDPNM paper, section 2: 64 PEs and 64 banks, all at once and without conflict), and
 //! columns go round the banks.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The memory map analyzer (paper 002, sections 3.2.3 and 4.3): under which mapping of addresses to
+//! The memory map analyzer (TOM paper, sections 3.2.3 and 4.3): under which mapping of addresses to
 //! stacks do the accesses of an offloaded block stay in the stack that it runs on? The hardware keeps
 //! the stacks of each instance under each mapping; here their accesses are counted as well.
 

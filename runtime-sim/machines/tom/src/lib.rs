@@ -1,4 +1,4 @@
-//! TOM in time: a GPU with 3D-stacked memories that compute (paper 002). What instructions do is
+//! TOM in time: a GPU with 3D-stacked memories that compute (TOM paper). What instructions do is
 //! `runtime-sim/simt`'s; this says when, and what it costs. What the paper leaves open is in
 //! docs/fidelity.md, the model in docs/machine-tom.md.
 //!

@@ -1,4 +1,4 @@
-//! The register files of iPIM (paper 001, section V-C) and where values are kept that find no
+//! The register files of iPIM (iPIM paper, section V-C) and where values are kept that find no
 //! register: in the engine's own bank, address registers through a vector register. Constants are
 //! rematerialised instead. The control core's registers cannot be kept in a bank: only constants of
 //! it can leave their register.

@@ -1,4 +1,4 @@
-//! Instruction reordering (paper 001, section V-C, Algorithm 1) of kernels, before they have registers
+//! Instruction reordering (iPIM paper, section V-C, Algorithm 1) of kernels, before they have registers
 //! and with them, and the memory-order edges that go before it.
 //!
 //! The control core issues in order, so an instruction that must wait holds up all behind it: for

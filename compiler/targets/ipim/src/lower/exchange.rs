@@ -1,5 +1,5 @@
 //! Ghost zones: every group receives the elements around its region from the groups that own them
-//! (paper 001, sections IV-D and IV-E): within a vault through the vault's scratchpad, from other
+//! (iPIM paper, sections IV-D and IV-E): within a vault through the vault's scratchpad, from other
 //! vaults by `req` into the same place, so that one code reads both.
 //!
 //! A ghost element lies in the bank of the engine with the same number as its owner, in the column

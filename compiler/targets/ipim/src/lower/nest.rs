@@ -1,4 +1,4 @@
-//! The loops of a stage computed tile by tile (paper 001, Fig. 3): strips and rows of tiles of the
+//! The loops of a stage computed tile by tile (iPIM paper, Fig. 3): strips and rows of tiles of the
 //! engine's group, inner dimensions, blocks of rows; windows are filled once a block.
 
 use nbcc_ir::{BinaryOp, Builder, Mem, Value};

@@ -1,7 +1,7 @@
 //! A reduction in parts: every engine reduces the points of its own tiles by itself; [`Merge`] puts
 //! the parts together.
 //!
-//! Parts that fit the scratchpad are kept there (paper 001, section IV-C), as an atom or a word for
+//! Parts that fit the scratchpad are kept there (iPIM paper, section IV-C), as an atom or a word for
 //! each element of the result, else in the bank as atoms. An atom has a lane for every fourth point
 //! of a row, changed alone, so that points that contribute to the same element do not meet.
 

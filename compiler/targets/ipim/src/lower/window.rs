@@ -1,5 +1,5 @@
 //! Filling windows: the engines of a group load what the tiles of a strip read of a source into the
-//! group's scratchpad, each from its own bank (paper 001, Fig. 3 (b)).
+//! group's scratchpad, each from its own bank (iPIM paper, Fig. 3 (b)).
 //!
 //! Tile column `c` of a strip, counted from the strip's first tile, belongs to engine `c mod E` and
 //! to its local strip `strip + floor(c / E)`; columns left and right of the strip are read from the

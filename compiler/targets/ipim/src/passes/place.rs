@@ -1,4 +1,4 @@
-//! Which register file a value lives in: the placement of iPIM (paper 001, section IV-B and IV-E).
+//! Which register file a value lives in: the placement of iPIM (iPIM paper, section IV-B and IV-E).
 //!
 //! Vectors and floats live in DataRF. A scalar integer can live in AddrRF, where addresses are
 //! taken from, if it is computed from constants, ids and loop counters; in CtrlRF, where branches

@@ -1,7 +1,7 @@
 //! Which buffers lie beside each other, a row of each in turn: those that are cut alike and of which steps
 //! read and write the same points, so that a row of the bank holds what a tile takes of all of them.
 //! Where they lie apart, each change between reading one and writing another closes a row and opens
-//! another one (paper 001, section V-C, orders accesses for that reason).
+//! another one (iPIM paper, section V-C, orders accesses for that reason).
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The plan of a pipeline on the machine: which engine computes and keeps which tile, which data
 //! is brought to it beforehand and by what means, in which order.
 //!
-//! After paper 001, sections V-A and V-B: `ipim_tile` cuts an image into tiles that go to engines
+//! After the iPIM paper, sections V-A and V-B: `ipim_tile` cuts an image into tiles that go to engines
 //! interleaved within a group and in contiguous regions above; each `compute_root` stage is a
 //! kernel that reads banks and writes banks. Accesses decide the rest: what a tile needs of its
 //! neighbours becomes ghost zones of the producer's storage, and what has another distribution is

@@ -1,4 +1,4 @@
-//! Loops on arrays (paper 003, section 3): which loops, as which operations, where and when.
+//! Loops on arrays (SDPNM paper, section 3): which loops, as which operations, where and when.
 //!
 //! Loops of the source become loops that arrays can run ([`loops`]). Such a loop is looked at by itself
 //! ([`facts`]), its iteration becomes operations of PEs ([`iteration`]), or several do, a mapper places those

@@ -1,5 +1,5 @@
 //! Data-flow graphs on arrays of processing elements, at the least initiation interval
-//! (docs/mapping.md; paper 003, section 3.4). The interval starts at the MII and grows only where
+//! (docs/mapping.md; SDPNM paper, section 3.4). The interval starts at the MII and grows only where
 //! the mapper proves that there is no mapping, or gives up; which of them, the outcome says.
 
 pub mod anneal;

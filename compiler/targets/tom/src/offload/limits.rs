@@ -1,4 +1,4 @@
-//! What a range must not hold to run beside memory (paper 002, section 3.1.4).
+//! What a range must not hold to run beside memory (TOM paper, section 3.1.4).
 
 use nbcc_analysis::listing::{Effect, Facts};
 

@@ -1,4 +1,4 @@
-//! Which loops are candidates, outermost first (paper 002, section 3.1.3). A loop pays for its
+//! Which loops are candidates, outermost first (TOM paper, section 3.1.3). A loop pays for its
 //! registers once and saves in each trip.
 
 use std::collections::BTreeSet;

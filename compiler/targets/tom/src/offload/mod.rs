@@ -1,4 +1,4 @@
-//! Which parts of a kernel are worth running beside memory (paper 002, section 3.1): loops and
+//! Which parts of a kernel are worth running beside memory (TOM paper, section 3.1): loops and
 //! ranges of instructions whose accesses would move more over the links than the registers that
 //! they take and leave. The rules work on a listing, of the source as it is written or of the code
 //! that a machine runs.

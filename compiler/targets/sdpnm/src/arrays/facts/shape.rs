@@ -204,7 +204,7 @@ impl Shape {
     }
 
     /// Whether control flow stands inside: then an iteration is several basic blocks, and on an array a
-    /// hyperblock, whose operations run under predicates (paper 003, section 3.1).
+    /// hyperblock, whose operations run under predicates (SDPNM paper, section 3.1).
     pub fn has_branches(&self, func: &Function) -> bool {
         let mut others = self.blocks.iter().filter(|&&block| block != self.latch);
         others.any(|&block| func.terminator(block).successors().len() > 1)

@@ -1,4 +1,4 @@
-//! Sums that begin at zero where a bit says so are kept in accumulators (Table 1 of paper 003: complex
+//! Sums that begin at zero where a bit says so are kept in accumulators (Table 1 of the SDPNM paper: complex
 //! multiply and accumulate): of `s = (first ? 0 : s') + x * y`, with `s'` of the iteration before, one
 //! operation is left, which nothing waits for.
 

@@ -1,4 +1,4 @@
-//! Operations of PEs that cover several (legalisation, paper 003, section 3.3): `rfa` adds a product
+//! Operations of PEs that cover several (legalisation, SDPNM paper, section 3.3): `rfa` adds a product
 //! with a constant, be it a scaled subscript, a coefficient or the 1 by which a half is extended;
 //! `cmsub` from nothing is a product that is negated and shifted.
 

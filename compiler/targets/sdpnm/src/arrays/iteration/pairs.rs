@@ -1,4 +1,4 @@
-//! Two products of 16 bits that are added or subtracted are one operation (legalisation, paper 003,
+//! Two products of 16 bits that are added or subtracted are one operation (legalisation, SDPNM paper,
 //! section 3.3): a PE multiplies complex numbers, of which the real part is re * re - im * im, that of the
 //! conjugate re * re + im * im, and the imaginary part re * im + im * re. Factors go in pairs then, a half of
 //! a word each: neighbours in memory are loaded at once, global registers and constants hold two, and what

@@ -1,4 +1,4 @@
-//! The package of a mapping (paper 003, section 3.4): what each PE does in each slot of the interval, and the
+//! The package of a mapping (SDPNM paper, section 3.4): what each PE does in each slot of the interval, and the
 //! rings of registers in which values wait.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A body on an array: the graph that a mapper is given, and what is made of its answer (paper 003, section
+//! A body on an array: the graph that a mapper is given, and what is made of its answer (SDPNM paper, section
 //! 3.4).
 
 use std::collections::{BTreeMap, BTreeSet};

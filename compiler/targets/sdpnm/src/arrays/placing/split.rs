@@ -1,6 +1,6 @@
 //! A loop in parts on several arrays at a time: each runs a range of its iterations on copies of what
 //! is loaded; what is stored is one stretch of elements a part, which is copied to where the home is.
-//! (Paper 003, section 2: four arrays form a 2x2; which iterations go where it leaves open.)
+//! (SDPNM paper, section 2: four arrays form a 2x2; which iterations go where it leaves open.)
 
 use std::collections::{BTreeMap, BTreeSet};
 
