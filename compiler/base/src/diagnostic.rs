@@ -91,6 +91,14 @@ impl Diagnostic {
         self
     }
 
+    /// Says where, as far as that is known.
+    pub fn at_some(self, span: Option<Span>, label: impl Into<String>) -> Diagnostic {
+        match span {
+            Some(span) => self.at(span, label),
+            None => self,
+        }
+    }
+
     /// Says in which file that has no text to point into.
     pub fn in_file(mut self, file: impl Into<String>) -> Diagnostic {
         self.file = Some(file.into());

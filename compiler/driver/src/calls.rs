@@ -33,10 +33,7 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
     let what = match &*trap.kind {
         TrapKind::StepLimit(_) => {
             let error = limits::out_of_steps(format!("the interpreter took {trap}"));
-            return session.fail(match trap.span {
-                Some(span) => error.at(span, "it was here"),
-                None => error,
-            });
+            return session.fail(error.at_some(trap.span, "it was here"));
         }
         TrapKind::ArraySize { .. } => {
             let error = Diagnostic::error(&codes::TRAP, trap.kind.to_string());
@@ -53,10 +50,7 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
                 true => ("reached through it here", "reached otherwise here"),
                 false => ("reached otherwise here", "reached through it here"),
             };
-            let mut error = Diagnostic::error(&codes::PROMISE, message);
-            if let Some(span) = trap.span {
-                error = error.at(span, here);
-            }
+            let mut error = Diagnostic::error(&codes::PROMISE, message).at_some(trap.span, here);
             if let Some(span) = *other {
                 error = error.and(span, there);
             }
@@ -75,11 +69,7 @@ pub fn report(session: &mut Session, trap: &interp::Trap) -> Stop {
         TrapKind::Division => Trap::Division,
         _ => Trap::Message(trap.to_string()),
     };
-    let error = ended(&what);
-    session.fail(match trap.span {
-        Some(span) => error.at(span, "here"),
-        None => error,
-    })
+    session.fail(ended(&what).at_some(trap.span, "here"))
 }
 
 /// Reports that a program ended its run, at that place of a source that may have been read.

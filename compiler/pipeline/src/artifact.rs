@@ -29,20 +29,21 @@ impl Emit {
     /// where a report is asked for, which is the target's own to write.
     ///
     /// # Errors
-    /// Why the program does not fit the binary format.
+    /// That the program does not fit the binary format, and why.
     pub fn artifact(
         self,
         state: &impl State,
         elf: impl FnOnce() -> Result<Vec<u8>, WriteError>,
         disassemble: impl FnOnce(&[u8]) -> Result<String, LoadError>,
     ) -> Result<Artifact, String> {
-        let elf = || elf().map_err(|error| error.to_string());
+        let unfit = |why: String| format!("the program does not fit the binary format: {why}");
+        let elf = || elf().map_err(|error| unfit(error.to_string()));
         match self {
             Emit::Stages | Emit::Ir | Emit::MachineIr => Ok(Artifact::Text(state.text())),
             Emit::Remarks => Ok(Artifact::Text(String::new())),
             Emit::Report(name) => panic!("{name} is no report of this target"),
             Emit::Asm => {
-                disassemble(&elf()?).map(Artifact::Text).map_err(|error| error.to_string())
+                disassemble(&elf()?).map(Artifact::Text).map_err(|error| unfit(error.to_string()))
             }
             Emit::Binary => elf().map(Artifact::Binary),
         }

@@ -109,10 +109,7 @@ impl<X: Default> Target for Simt<X> {
                 emit.artifact(&state, || program().to_elf(), disassemble)
             }
         };
-        written.or_else(|error| {
-            let message = format!("the program does not fit the binary format: {error}");
-            cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message))
-        })
+        written.or_else(|why| cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, why)))
     }
 
     fn explain(

@@ -147,10 +147,7 @@ fn tell_overruled(session: &mut Session, pipeline: &Pipeline, extents: &Extents,
             |kind: &DirectiveKind| matches!(kind, DirectiveKind::Bound { var: v, .. } if v == var);
         let bound = data.schedule.directives.iter().rev().find(|d| is_bound(&d.kind));
         let note = Diagnostic::note(&codes::SIZE_UNUSED, message);
-        session.diagnostics.push(match bound {
-            Some(bound) => note.at(bound.span, "this counts"),
-            None => note,
-        });
+        session.diagnostics.push(note.at_some(bound.map(|bound| bound.span), "this counts"));
     }
 }
 

@@ -186,14 +186,11 @@ fn inline_calls<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(
     };
     let func = &state.module.functions[func];
     let message = format!("`{}` {message}", func.name);
-    let mut diagnostic = Diagnostic::error(&codes::CALLS, message).help(format!(
+    let error = Diagnostic::error(&codes::CALLS, message).help(format!(
         "{} inlines every call: use loops instead of recursion, and call less",
         state.machine.isa.title
     ));
-    if let Some(span) = func.first_span() {
-        diagnostic = diagnostic.at(span, "in this function");
-    }
-    cx.diagnostics.fail(diagnostic)
+    cx.diagnostics.fail(error.at_some(func.first_span(), "in this function"))
 }
 
 fn remark(
@@ -246,13 +243,10 @@ fn place_objects<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<
                 let name = &func.name;
                 let message =
                     format!("`{name}` has {bytes} bytes of {what}; the machine has {most}");
-                let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, message).help(format!(
+                let error = Diagnostic::error(&codes::TOO_LARGE, message).help(format!(
                     "use less {what}: `nbcc targets --machine NAME` lists the limits"
                 ));
-                if let Some(span) = func.first_span() {
-                    diagnostic = diagnostic.at(span, "in this kernel");
-                }
-                return cx.diagnostics.fail(diagnostic);
+                return cx.diagnostics.fail(error.at_some(func.first_span(), "in this kernel"));
             }
         }
     }
@@ -309,12 +303,10 @@ fn choose<X>(state: &mut Compilation<X>, cx: &mut Context<'_>) -> Result<(), Fai
                     "{} has no instruction for {}",
                     state.machine.isa.title, unsupported.what
                 );
-                let mut diagnostic = Diagnostic::error(&codes::UNSUPPORTED, message)
+                let error = Diagnostic::error(&codes::UNSUPPORTED, message)
+                    .at_some(unsupported.span, "used here")
                     .help("compute it with other instructions; docs/language-ptx.md lists them");
-                if let Some(span) = unsupported.span {
-                    diagnostic = diagnostic.at(span, "used here");
-                }
-                return cx.diagnostics.fail(diagnostic);
+                return cx.diagnostics.fail(error);
             }
         }
     }

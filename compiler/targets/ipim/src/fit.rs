@@ -33,10 +33,7 @@ const OPERATIONS: u64 = 32;
 fn too_large(message: String, most: Option<Span>, cx: &mut Context<'_>) -> Stop<Configuration> {
     let help = "compute fewer stages in one program, or inline more of them";
     let error = Diagnostic::error(&codes::TOO_LARGE, message).help(help);
-    cx.diagnostics.push(match most {
-        Some(span) => error.at(span, "the most of it is for this"),
-        None => error,
-    });
+    cx.diagnostics.push(error.at_some(most, "the most of it is for this"));
     Stop::Failed
 }
 
@@ -319,10 +316,7 @@ fn shortage_of(
     };
     let help = "give the machine more registers with --set registers.ctrl=N, addr or data";
     let error = Diagnostic::error(&codes::TOO_FEW_REGISTERS, message).help(help);
-    match kernel.func.first_span() {
-        Some(span) => error.at(span, "computed by it"),
-        None => error,
-    }
+    error.at_some(kernel.func.first_span(), "computed by it")
 }
 
 /// Reorders instructions.

@@ -257,10 +257,8 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
                 let error = Diagnostic::error(&codes::TOO_LARGE, message)
                     .help("make constants of some: `const int` in place of `Param<int>`");
                 let first = plan.pipeline.params.values().nth(MAX_PARAMS as usize);
-                return cx.diagnostics.fail(match first {
-                    Some(param) => error.at(param.span, "the first beyond"),
-                    None => error,
-                });
+                let span = first.map(|param| param.span);
+                return cx.diagnostics.fail(error.at_some(span, "the first beyond"));
             }
             plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
             plan.findings.extend(schedule::settle(&plan, cx.sources));
@@ -271,11 +269,9 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
             Ok(())
         }
         Err(error) => {
-            let mut diagnostic = Diagnostic::error(&codes::TOO_LARGE, error.message)
+            let diagnostic = Diagnostic::error(&codes::TOO_LARGE, error.message)
+                .at_some(error.span, "has no room")
                 .help("use a machine with more vaults, smaller tiles or smaller images");
-            if let Some(span) = error.span {
-                diagnostic = diagnostic.at(span, "has no room");
-            }
             cx.diagnostics.fail(diagnostic)
         }
     }

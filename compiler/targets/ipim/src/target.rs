@@ -140,10 +140,7 @@ impl Target for Ipim {
         run_attempts(passes, &mut state, cx)?;
         let program = || state.program.as_ref().expect("the last pass makes the program");
         let written = request.emit.artifact(&state, || program().to_elf(), asm::disassemble_elf);
-        written.or_else(|error| {
-            let message = format!("the program does not fit the binary format: {error}");
-            cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, message))
-        })
+        written.or_else(|why| cx.diagnostics.fail(Diagnostic::error(&codes::TOO_LARGE, why)))
     }
 
     fn explain(

@@ -413,11 +413,9 @@ fn too_large_at(
 ) -> Result<(), Failed> {
     let func = &state.module.functions[state.func];
     let message = format!("`{}` does not fit the core: {what}", func.name);
-    let mut error = Diagnostic::error(&codes::CORE_TOO_LARGE, message)
+    let error = Diagnostic::error(&codes::CORE_TOO_LARGE, message)
+        .at_some(span, "in this function")
         .help("use smaller variables, fewer values at a time, or less code in one function");
-    if let Some(span) = span {
-        error = error.at(span, "in this function");
-    }
     cx.diagnostics.fail(error)
 }
 
@@ -435,11 +433,9 @@ fn run_select(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
         Ok(selected) => state.selected = Some(selected),
         Err(unsupported) => {
             let message = format!("the core has no instructions for {}", unsupported.what);
-            let mut error = Diagnostic::error(&codes::UNSUPPORTED, message)
+            let error = Diagnostic::error(&codes::UNSUPPORTED, message)
+                .at_some(unsupported.span, "used here")
                 .help("compute with integers of up to 64 bits, on arrays and variables");
-            if let Some(span) = unsupported.span {
-                error = error.at(span, "used here");
-            }
             return cx.diagnostics.fail(error);
         }
     }

@@ -111,14 +111,12 @@ impl Target for Sdpnm {
             }
             emit => emit.artifact(&state, || program().to_elf(), asm::disassemble_elf),
         };
-        written.or_else(|error| {
-            let message = format!("the program does not fit the binary format: {error}");
+        written.or_else(|why| {
             let func = &state.module.functions[state.func];
-            let mut error = Diagnostic::error(&codes::CORE_TOO_LARGE, message);
-            if let Some(span) = func.first_span() {
-                error = error.at(span, "in this function");
-            }
-            cx.diagnostics.fail(error.help("put less code into the function"))
+            let error = Diagnostic::error(&codes::CORE_TOO_LARGE, why)
+                .at_some(func.first_span(), "in this function")
+                .help("put less code into the function");
+            cx.diagnostics.fail(error)
         })
     }
 
