@@ -108,6 +108,8 @@ pub fn simulate(
             dynamic_shared_bytes: 0,
             args: buffers.chain(scalar).collect(),
             repeat: Repeat { times: 1, until: None },
+            at: None,
+            until_at: None,
         }],
         options: RunOptions {
             fast: !timed,
@@ -124,6 +126,8 @@ pub fn simulate(
         Some(
             RunError::Refused(why)
             | RunError::Memory(why)
+            | RunError::Launch(why, _)
+            | RunError::Endless(why, _)
             | RunError::OutOfCycles(why, _)
             | RunError::Fault(why, _),
         ) => Err(why),

@@ -61,6 +61,8 @@ fn load_and_run(binary: &[u8]) -> Result<(), String> {
         Err(
             RunError::Refused(why)
             | RunError::Memory(why)
+            | RunError::Launch(why, _)
+            | RunError::Endless(why, _)
             | RunError::OutOfCycles(why, _)
             | RunError::Fault(why, _),
         ) => Err(why),

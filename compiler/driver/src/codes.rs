@@ -234,7 +234,8 @@ nbcc_base::codes! {
 
     WRONG_LAUNCH = "E4211", "a launch that does not fit its kernel",
     "The kernel does not exist, takes another number of arguments or arguments of other sizes, or \
-     cannot run with blocks of this size. A struct passed by value is given as `hex`.",
+     the grid, its blocks or their shared memory are larger than there may be. A struct passed by value is given \
+     as `hex`.",
     "// nbcc run fixtures/empty.ptx --launch example.toml\ngrid = [1, 1, 1]\n\
      block = [32, 32, 32]\n";
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceMap};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, Severity, SourceMap, Span};
 
 use crate::bounded::{read_to_limit, words};
 use crate::claims::Claims;
@@ -37,6 +37,8 @@ pub struct Session {
     /// The outputs that are written and have no names yet, as they are called.
     pub staged: Vec<(PathBuf, Staged)>,
     format: MessageFormat,
+    /// Where the name of the file stands that is worked with now.
+    named_at: Option<Span>,
     /// What was read from standard input, which can be read once.
     standard_input: Option<Vec<u8>>,
 }
@@ -50,6 +52,7 @@ impl Session {
             claims: Claims::default(),
             staged: Vec::new(),
             format,
+            named_at: None,
             standard_input: None,
         }
     }
@@ -71,8 +74,24 @@ impl Session {
 
     /// Reports an error of the input or a file.
     pub fn fail(&mut self, diagnostic: Diagnostic) -> Stop {
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
         Stop::Failed
+    }
+
+    /// Works with a file whose name stands there: what is wrong with the file, in which there is no place to
+    /// point at, is reported there.
+    pub fn with_name_at<T>(&mut self, span: Span, work: impl FnOnce(&mut Session) -> T) -> T {
+        let around = self.named_at.replace(span);
+        let done = work(self);
+        self.named_at = around;
+        done
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(match self.named_at {
+            Some(span) if diagnostic.span.is_none() => diagnostic.at(span, "named here"),
+            _ => diagnostic,
+        });
     }
 
     /// Reports that something of that name cannot be written.
@@ -85,7 +104,7 @@ impl Session {
 
     /// Reports an error of the command line.
     pub fn usage(&mut self, diagnostic: Diagnostic) -> Stop {
-        self.diagnostics.push(diagnostic);
+        self.report(diagnostic);
         Stop::Usage
     }
 

@@ -1,5 +1,6 @@
 //! Kernels: launched on grids of threads over buffers of bytes.
 
+use nbcc_base::Span;
 use nbcc_isa::LoadError;
 
 use super::{Measured, RunError, RunOptions};
@@ -56,6 +57,10 @@ pub struct GridLaunch {
     pub args: Vec<Argument>,
     /// How often it is launched.
     pub repeat: Repeat,
+    /// Where a launch file asks for it.
+    pub at: Option<Span>,
+    /// Where that says until when it comes again.
+    pub until_at: Option<Span>,
 }
 
 /// How often a launch comes, one after the other.

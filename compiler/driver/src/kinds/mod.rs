@@ -5,6 +5,7 @@ pub mod functions;
 pub mod grids;
 pub mod images;
 
+use nbcc_base::Span;
 use nbcc_host::Profile;
 use nbcc_isa::{LoadError, SourceLine};
 use nbcc_sim_engine::{Progress, Statistics, Trace};
@@ -55,6 +56,10 @@ pub enum RunError {
     Binary(LoadError),
     /// The binary does not fit the data or the simulator.
     Refused(String),
+    /// The machine does not take a launch, which a launch file asks for there.
+    Launch(String, Option<Span>),
+    /// A launch came as often as it may and is to come again, by what stands there in a launch file.
+    Endless(String, Option<Span>),
     /// A module variable that is to begin with something, and its bytes, if there is one at all.
     Symbol(String, Option<u64>),
     /// The limit on cycles was reached, there in the source.

@@ -53,7 +53,9 @@ block0:
     fn launch(kernel: &str, grid: [u32; 3], block: [u32; 3]) -> GridLaunch {
         let repeat = Repeat { times: 1, until: None };
         let args = vec![];
-        GridLaunch { kernel: kernel.into(), grid, block, dynamic_shared_bytes: 0, args, repeat }
+        let (kernel, dynamic_shared_bytes) = (kernel.into(), 0);
+        let (at, until_at) = (None, None);
+        GridLaunch { kernel, grid, block, dynamic_shared_bytes, args, repeat, at, until_at }
     }
 
     #[test]

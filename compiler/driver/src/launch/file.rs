@@ -21,7 +21,7 @@ use crate::session::{Session, Stop};
 const WORD: u64 = 4;
 
 /// Bytes of all buffers at most.
-const MAX_BUFFERS: u64 = 4 << 30;
+pub const MAX_BUFFERS: u64 = 4 << 30;
 
 /// What a launch file asks for, its data read.
 #[derive(Clone, Debug, Default)]
@@ -117,6 +117,8 @@ pub struct Read {
     pub path: PathBuf,
     /// In which form.
     pub form: ArrayForm,
+    /// Where that is asked for.
+    pub at: Span,
 }
 
 /// Reads the launch file of a program and the data that it names.
@@ -235,7 +237,7 @@ impl Reader<'_> {
             let help = "leave one of the two out";
             return Err(self.document.fault(value.span(), message, "again", help));
         }
-        let at = Some(Span::new(self.document.source, value.span().start, value.span().end));
+        let at = Some(self.document.span(value.span()));
         self.plan.symbols.push(SymbolData { name, bytes, at });
         Ok(())
     }
@@ -440,13 +442,14 @@ impl Reader<'_> {
             None => self.unnamed(table, name_value, &name)?,
         };
         let form = self.form(table, &path, value.span(), number)?;
-        files::check_folder(self.document.session, &path)?;
+        let at = table.get("file").map_or(value.span(), Spanned::span);
+        let span = self.document.span(at.clone());
+        self.document.session.with_name_at(span, |session| files::check_folder(session, &path))?;
         if let Err(what) = self.document.session.claims.claim(&path, Use::Write) {
             let help = "give what is copied back another name";
-            let at = table.get("file").map_or(value.span(), Spanned::span);
             return Err(self.document.fault(at, what, "this file", help));
         }
-        self.plan.reads.push(Read { buffer: number, path, form });
+        self.plan.reads.push(Read { buffer: number, path, form, at: span });
         Ok(())
     }
 
@@ -558,8 +561,9 @@ impl Reader<'_> {
 
     /// The contents of a data file beside the launch file.
     fn contents(&mut self, file: &Spanned<DeValue<'_>>) -> Result<(Vec<u8>, ArrayForm), Stop> {
-        let name = self.document.string(file, "file")?;
-        arrays::read(self.document.session, &self.folder.join(name))
+        let path = self.folder.join(self.document.string(file, "file")?);
+        let span = self.document.span(file.span());
+        self.document.session.with_name_at(span, |session| arrays::read(session, &path))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Launches on the interpreter.
 
-use nbcc_base::Diagnostic;
+use nbcc_base::{Diagnostic, Span};
 use nbcc_interp::grid::{self, Fault, FaultKind, GridMemory, Limits};
 use nbcc_ir::{Kernel, Module};
 
@@ -79,9 +79,8 @@ pub fn launch(
                     break;
                 }
                 if left == 0 {
-                    let error = launch.repeat.endless(&launch.kernel);
-                    let error = Diagnostic::error(&codes::OUT_OF_CYCLES, error);
-                    return Err(session.fail(error.help(ENDLESS)));
+                    let message = launch.repeat.endless(&launch.kernel);
+                    return Err(endless(session, message, launch.until_at));
                 }
             }
         }
@@ -93,9 +92,13 @@ pub fn launch(
     })
 }
 
-/// What to do about launches that do not come to their end.
-const ENDLESS: &str = "the kernel is to store zero there when nothing is left to do; `repeat` says how \
-                       often it is launched at most";
+/// Reports a launch that comes again as often as it may.
+pub fn endless(session: &mut Session, message: String, until: Option<Span>) -> Stop {
+    let help = "the kernel is to store zero there when nothing is left to do; `repeat` says how often it \
+                is launched at most";
+    let error = Diagnostic::error(&codes::OUT_OF_CYCLES, message).help(help);
+    session.fail(error.at_some(until, "this word"))
+}
 
 /// The bytes of a kernel's parameters.
 fn params(kernel: &Kernel, args: &[Argument], addresses: &[u64]) -> Vec<u8> {
@@ -139,9 +142,5 @@ fn report(session: &mut Session, fault: &Fault) -> Stop {
         FaultKind::StepLimit(_) => &codes::OUT_OF_CYCLES,
         _ => &codes::TRAP,
     };
-    let error = Diagnostic::error(code, message).help(help);
-    session.fail(match fault.span {
-        Some(span) => error.at(span, "here"),
-        None => error,
-    })
+    session.fail(Diagnostic::error(code, message).help(help).at_some(fault.span, "here"))
 }

@@ -14,6 +14,10 @@ use crate::session::{Session, Stop};
 /// Threads of a block at most, in every language of grids.
 const MAX_THREADS: u64 = 1024;
 
+/// Blocks in the second and third dimension of a grid at most. The first may have any number that a launch
+/// file can say.
+const MAX_ROWS: u32 = 65_535;
+
 /// The launches as the simulator and the interpreter take them.
 pub fn resolve(
     session: &mut Session,
@@ -86,6 +90,12 @@ fn one(
             format!("a block has up to {MAX_THREADS} threads"),
         ));
     }
+    let [x, y, z] = launch.grid;
+    if y.max(z) > MAX_ROWS {
+        let message = format!("a grid of {x} x {y} x {z} blocks is too large");
+        let help = format!("y and z have up to {MAX_ROWS} blocks, x up to {}", i32::MAX);
+        return Err(fail(message, "launched here", help));
+    }
     let (has, wants) = (launch.args.len(), kernel.params.len());
     if has != wants {
         let params: Vec<String> =
@@ -120,6 +130,8 @@ fn one(
         dynamic_shared_bytes: launch.dynamic_shared_bytes,
         args,
         repeat: launch.repeat,
+        at: Some(span),
+        until_at: Some(Span::new(source, launch.until_at.start, launch.until_at.end)),
     })
 }
 

@@ -19,10 +19,14 @@ pub struct Document<'s> {
 }
 
 impl Document<'_> {
+    /// A range of the document, among all sources.
+    pub fn span(&self, at: Range<usize>) -> Span {
+        Span::new(self.source, at.start, at.end)
+    }
+
     /// A complaint about a range of the document.
     pub fn fault(&mut self, at: Range<usize>, message: String, label: &str, help: &str) -> Stop {
-        let span = Span::new(self.source, at.start, at.end);
-        let error = Diagnostic::error(&codes::BROKEN_LAUNCH, message).at(span, label);
+        let error = Diagnostic::error(&codes::BROKEN_LAUNCH, message).at(self.span(at), label);
         self.session.fail(error.help(help))
     }
 

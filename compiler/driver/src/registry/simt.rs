@@ -101,7 +101,7 @@ fn run(
                 if let DeviceError::Launch { output, .. } = &failure {
                     ran.printed.extend_from_slice(output);
                 }
-                return Err(failed(failure, module.program()));
+                return Err(failed(failure, module.program(), asked));
             }
         };
         ran.printed.extend_from_slice(&event.output);
@@ -118,7 +118,8 @@ fn run(
             if word == [0; 4] {
                 again = None;
             } else if again.is_none() {
-                return Err(RunError::OutOfCycles(asked.repeat.endless(&asked.kernel), None));
+                let message = asked.repeat.endless(&asked.kernel);
+                return Err(RunError::Endless(message, asked.until_at));
             }
         }
     }
@@ -149,10 +150,12 @@ fn argument(asked: &Argument, pointers: &[DevicePointer]) -> Arg {
 }
 
 /// Why a launch of a program's kernel came to no end.
-fn failed(failure: DeviceError, program: &Program) -> RunError {
+fn failed(failure: DeviceError, program: &Program, asked: &GridLaunch) -> RunError {
     let text = failure.to_string();
-    let DeviceError::Launch { error: LaunchError::Fault(fault), .. } = failure else {
-        return error(failure);
+    let fault = match failure {
+        DeviceError::Launch { error: LaunchError::Fault(fault), .. } => fault,
+        DeviceError::Launch { .. } => return RunError::Launch(text, asked.at),
+        _ => return error(failure),
     };
     let place = program.code.lines.line(fault.instruction as usize).map(Place::of);
     match fault.kind {

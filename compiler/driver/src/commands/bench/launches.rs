@@ -9,7 +9,7 @@ use super::elements;
 use super::suite::{self, Numbers, Program};
 use crate::data::arrays::ArrayForm;
 use crate::kinds::grids::{Contents, Repeat};
-use crate::launch::file::{Arg, ArgValue, Buffer, Launch, Plan, SymbolData};
+use crate::launch::file::{Arg, ArgValue, Buffer, Launch, MAX_BUFFERS, Plan, SymbolData};
 use crate::session::Stop;
 
 /// Launches of a program at most, repetitions not counted.
@@ -17,9 +17,6 @@ const MOST: usize = 100_000;
 
 /// Repetitions of a launch at most.
 const MOST_REPEATS: u32 = 1_000_000;
-
-/// Bytes of all buffers at most.
-const MAX_BUFFERS: u64 = 4 << 30;
 
 /// What the runtime and the interpreter take.
 pub fn plan(numbers: &mut Numbers<'_>, program: &Program) -> Result<Plan, Stop> {

@@ -9,7 +9,7 @@ use nbcc_interp::function::Called;
 use nbcc_isa::Signature;
 use nbcc_pipeline::{Program, signature};
 
-use super::{account, binary_of, failed, options, refuse_options};
+use super::{CHECK_STEPS, account, binary_of, failed, options, refuse_options};
 use crate::cli::{DataArgs, RunArgs};
 use crate::commands::objdump;
 use crate::compile::Tools;
@@ -32,9 +32,6 @@ struct Job {
     arguments: Bound,
     places: Vec<Place>,
 }
-
-/// Instructions that a check takes at most.
-const CHECK_STEPS: u64 = 1 << 36;
 
 /// Compiles and runs a source file.
 pub fn run_source(

@@ -6,7 +6,7 @@ use std::path::Path;
 use nbcc_base::{Diagnostic, SourceId};
 use nbcc_pipeline::Program;
 
-use super::{account, binary_of, failed, options, refuse_options};
+use super::{CHECK_STEPS, account, binary_of, failed, options, refuse_options};
 use crate::cli::{DataArgs, RunArgs};
 use crate::commands::objdump;
 use crate::compile::Tools;
@@ -151,10 +151,6 @@ fn simulate(
     Ok(ran)
 }
 
-/// Instructions of all threads that a check takes at most, a launch: more than any run that ends
-/// within reason.
-const CHECK_STEPS: u64 = 1 << 36;
-
 /// Writes what is read back, and says how the run went.
 fn show(
     session: &mut Session,
@@ -194,7 +190,9 @@ pub fn write_reads(
     let mut text = String::new();
     for read in &plan.reads {
         let bytes = &buffers[read.buffer];
-        arrays::write(session, &read.path, &read.form, bytes)?;
+        session.with_name_at(read.at, |session| {
+            arrays::write(session, &read.path, &read.form, bytes)
+        })?;
         let name = &plan.buffers[read.buffer].name;
         let file = read.path.display();
         let _ = writeln!(text, "{name}: {} bytes -> {BOLD}{file}{BOLD:#}", bytes.len());

@@ -131,6 +131,13 @@ pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
     let mut at = None;
     let (code, message, help) = match error {
         RunError::Binary(error) => return objdump::broken(session, program, error),
+        RunError::Endless(message, until) => {
+            return launch::oracle::endless(session, message, until);
+        }
+        RunError::Launch(message, span) => {
+            let error = Diagnostic::error(&codes::WRONG_LAUNCH, message).help(LAUNCH_LIMITS);
+            return session.fail(error.at_some(span, "launched here"));
+        }
         RunError::Symbol(name, size) => {
             return session.fail(launch::symbol_error(&name, size));
         }
@@ -156,6 +163,14 @@ pub fn failed(session: &mut Session, program: &Path, error: RunError) -> Stop {
     }
     session.fail(error.in_file(program.display().to_string()))
 }
+
+/// Instructions that the interpreter takes at most for a check, of a launch those of all threads: more than any
+/// run that ends within reason.
+const CHECK_STEPS: u64 = 1 << 36;
+
+/// What to do about a launch that the machine does not take.
+const LAUNCH_LIMITS: &str = "ask for less, or for a machine that has more; `nbcc targets --machine NAME` lists what \
+                             machines have";
 
 /// The variable that says how many threads simulate.
 const THREADS: &str = "NBCC_THREADS";
