@@ -53,18 +53,35 @@ impl Replacements {
             return;
         }
         for i in 0..func.layout.len() {
-            let block = &mut func.blocks[func.layout[i]];
-            for &inst in &block.insts {
-                func.insts[inst].op.for_each_arg_mut(|v| *v = self.resolve(*v));
-            }
-            if let Some(terminator) = &mut block.terminator {
-                terminator.for_each_arg_mut(|v| *v = self.resolve(*v));
-            }
+            func.rename_in(func.layout[i], |value| *value = self.resolve(*value));
         }
     }
 }
 
 impl Function {
+    /// Gives each value that a block's instructions and its terminator use to `rename`.
+    pub fn rename_in(&mut self, block: Block, mut rename: impl FnMut(&mut Value)) {
+        let data = &mut self.blocks[block];
+        for &inst in &data.insts {
+            self.insts[inst].op.for_each_arg_mut(&mut rename);
+        }
+        if let Some(terminator) = &mut data.terminator {
+            terminator.for_each_arg_mut(rename);
+        }
+    }
+
+    /// How often instructions and terminators use each value.
+    pub fn use_counts(&self) -> SecondaryMap<Value, u32> {
+        let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
+        for &block in &self.layout {
+            for &inst in &self.blocks[block].insts {
+                self.insts[inst].op.for_each_arg(|value| uses[value] += 1);
+            }
+            self.terminator(block).for_each_arg(|value| uses[value] += 1);
+        }
+        uses
+    }
+
     /// Removes block parameters, with the arguments that blocks give for them. The entry keeps
     /// its parameters. Nothing may use the removed ones any more. Linear in the function.
     pub fn remove_params(&mut self, remove: impl Fn(Value) -> bool) {

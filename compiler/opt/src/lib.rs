@@ -9,6 +9,7 @@
 use nbcc_ir::Function;
 
 pub mod choices;
+pub mod clone_blocks;
 pub mod cse;
 pub mod dce;
 mod effects;

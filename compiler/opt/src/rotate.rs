@@ -11,8 +11,8 @@ use nbcc_ir::{
     Block, BlockCall, Cfg, Counter, Dominators, Effect, Function, Terminator, Value, ValueDef,
 };
 
+use crate::clone_blocks::ClonedBlocks;
 use crate::simplify_cfg;
-use crate::unroll::Copy;
 
 /// Instructions of a header at most.
 const MAX_HEADER: usize = 24;
@@ -113,17 +113,11 @@ fn turn(func: &mut Function, cfg: &Cfg, top: &Top) -> bool {
             (_, true) => Side::Behind,
             _ => continue,
         };
-        let rename = |value: &mut Value| {
+        func.rename_in(block, |value| {
             if let Some(&new) = renamed.get(&(side, *value)) {
                 *value = new;
             }
-        };
-        for inst in func.blocks[block].insts.clone() {
-            func.insts[inst].op.for_each_arg_mut(rename);
-        }
-        if let Some(terminator) = &mut func.blocks[block].terminator {
-            terminator.for_each_arg_mut(rename);
-        }
+        });
     }
     let [to_inside, to_behind] = args;
     let to_inside = BlockCall { block: inside, args: to_inside };
@@ -137,7 +131,7 @@ fn turn(func: &mut Function, cfg: &Cfg, top: &Top) -> bool {
         });
         info
     });
-    let copy = Copy::new(func, &[header], header);
+    let copy = ClonedBlocks::before(func, &[header], header);
     let first = copy.blocks[&header];
     for &from in cfg.predecessors(header).iter().filter(|&&from| from != latch) {
         for to in func.blocks[from].terminator.iter_mut().flat_map(Terminator::successors_mut) {

@@ -3,7 +3,7 @@
 //! before it. Loop headers stay: what is known of their loop stays true.
 
 use cranelift_entity::SecondaryMap;
-use nbcc_ir::{Block, BlockCall, Cfg, Function, Replacements, Terminator, Value};
+use nbcc_ir::{Block, BlockCall, Cfg, Function, Replacements, Terminator};
 
 use crate::{loop_info, unreachable};
 
@@ -49,13 +49,7 @@ fn join_targets(func: &mut Function) -> bool {
 /// Edges to a block without instructions that ends in a jump lead to the jump's target.
 fn thread_jumps(func: &mut Function) -> bool {
     let cfg = Cfg::new(func);
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
-    for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
-            func.insts[inst].op.for_each_arg(|value| uses[value] += 1);
-        }
-        func.terminator(block).for_each_arg(|value| uses[value] += 1);
-    }
+    let uses = func.use_counts();
     let entry = func.entry();
     let passes_on = |func: &Function, block: Block| -> bool {
         let data = &func.blocks[block];

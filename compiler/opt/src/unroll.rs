@@ -7,12 +7,12 @@
 //! unrolled wholly is gone, and the one around it may be next. One with loops inside is unrolled where
 //! that is asked for it alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use cranelift_entity::SecondaryMap;
 use nbcc_analysis::{Loop, LoopForest};
 use nbcc_ir::{Block, BlockCall, Cfg, Counter, Dominators, Function, Terminator, Value};
 
+use crate::clone_blocks::ClonedBlocks;
 use crate::simplify_cfg;
 
 /// A loop that can be unrolled.
@@ -123,7 +123,7 @@ fn unroll_once(func: &mut Function, blocks: &[Block], latch: Block) {
     let header = blocks[0];
     let outside: Vec<Block> =
         func.layout.iter().copied().filter(|block| !blocks.contains(block)).collect();
-    let copy = Copy::new(func, blocks, header);
+    let copy = ClonedBlocks::before(func, blocks, header);
     for block in outside {
         let Some(terminator) = func.blocks[block].terminator.as_mut() else { continue };
         for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
@@ -168,7 +168,7 @@ struct Iterations {
     /// The blocks with which they begin.
     headers: Vec<Block>,
     /// All but the last.
-    copies: Vec<Copy>,
+    copies: Vec<ClonedBlocks>,
     /// The header of what is left of the loop.
     left: Option<Block>,
 }
@@ -186,14 +186,13 @@ fn unroll(
     let rounds = trips / times;
     let inside: BTreeSet<Block> = blocks.iter().copied().collect();
     // The loop itself is the last of the copies: what is used behind it is what the last made.
-    let copies: Vec<Copy> = (1..ahead + times).map(|_| Copy::new(func, blocks, header)).collect();
+    let copies: Vec<ClonedBlocks> =
+        (1..ahead + times).map(|_| ClonedBlocks::before(func, blocks, header)).collect();
     let headers: Vec<Block> =
         copies.iter().map(|copy| copy.blocks[&header]).chain([header]).collect();
     for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
-        let copied = copies.iter().any(|copy| copy.made.contains(&block));
-        let Some(terminator) = func.blocks[block].terminator.as_mut().filter(|_| !copied) else {
-            continue;
-        };
+        // Copies lead to the headers of their own.
+        let Some(terminator) = func.blocks[block].terminator.as_mut() else { continue };
         for to in terminator.successors_mut().into_iter().filter(|to| to.block == header) {
             to.block = headers[0];
         }
@@ -237,74 +236,4 @@ fn unroll(
         info
     });
     Iterations { headers, copies, left: Some(first) }
-}
-
-/// A copy of a loop's blocks, its way back included, before the loop in the layout.
-#[derive(Debug)]
-pub struct Copy {
-    /// Blocks by those that they are copies of.
-    pub blocks: BTreeMap<Block, Block>,
-    made: BTreeSet<Block>,
-    /// Values by those that they are copies of.
-    pub values: SecondaryMap<Value, Option<Value>>,
-}
-
-impl Copy {
-    /// Copies blocks, and puts the copies before `header`.
-    pub fn new(func: &mut Function, blocks: &[Block], header: Block) -> Copy {
-        let mut copy =
-            Copy { blocks: BTreeMap::new(), made: BTreeSet::new(), values: SecondaryMap::new() };
-        let order: Vec<Block> =
-            func.layout.iter().copied().filter(|block| blocks.contains(block)).collect();
-        let mut insts = Vec::new();
-        for &block in &order {
-            let new = func.add_block();
-            copy.blocks.insert(block, new);
-            copy.made.insert(new);
-            for param in func.blocks[block].params.clone() {
-                copy.values[param] = Some(func.add_param(new, func.ty(param)));
-            }
-            for inst in func.blocks[block].insts.clone() {
-                let data = func.insts[inst].clone();
-                let types: Vec<_> = data.results.iter().map(|&value| func.ty(value)).collect();
-                let made = func.make_inst(data.op, &types, data.span);
-                for (&old, &new) in data.results.iter().zip(&func.insts[made].results) {
-                    copy.values[old] = Some(new);
-                }
-                func.blocks[new].insts.push(made);
-                insts.push(made);
-            }
-            func.blocks[new].terminator = func.blocks[block].terminator.clone();
-            func.blocks[new].loop_info = func.blocks[block].loop_info.clone();
-            if let Some(info) = &mut func.blocks[new].loop_info {
-                let count =
-                    |Counter { value, step }| Some(Counter { value: copy.values[value]?, step });
-                info.counter = info.counter.and_then(count);
-            }
-            func.blocks[new].cold = func.blocks[block].cold;
-            func.blocks[new].span = func.blocks[block].span;
-        }
-        let rename = |value: &mut Value| {
-            if let Some(new) = copy.values[*value] {
-                *value = new;
-            }
-        };
-        for inst in insts {
-            func.insts[inst].op.for_each_arg_mut(rename);
-        }
-        for &new in &copy.made {
-            let Some(terminator) = &mut func.blocks[new].terminator else { continue };
-            terminator.for_each_arg_mut(rename);
-            for to in terminator.successors_mut() {
-                if let Some(&block) = copy.blocks.get(&to.block) {
-                    to.block = block;
-                }
-            }
-        }
-        // Copies stand before the loop.
-        let made = func.layout.split_off(func.layout.len() - order.len());
-        let at = func.layout.iter().position(|&b| b == header).unwrap_or(func.layout.len());
-        func.layout.splice(at..at, made);
-        copy
-    }
 }

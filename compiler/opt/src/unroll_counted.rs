@@ -15,9 +15,10 @@ use nbcc_ir::{
     IntCond, Op, Terminator, Value,
 };
 
+use crate::clone_blocks::ClonedBlocks;
 use crate::effects::effect;
 use crate::simplify_cfg;
-use crate::unroll::{Copy, latch};
+use crate::unroll::latch;
 
 /// A loop that counts to a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +196,8 @@ impl Shape {
         }
         func.blocks[preheader].insts.extend(&self.made);
         let end = rest.then(|| self.end_of_groups(func, preheader, times));
-        let copies: Vec<Copy> = (0..times).map(|_| Copy::new(func, &self.blocks, header)).collect();
+        let copies: Vec<ClonedBlocks> =
+            (0..times).map(|_| ClonedBlocks::before(func, &self.blocks, header)).collect();
         let headers: Vec<Block> = copies.iter().map(|copy| copy.blocks[&header]).collect();
         let latches: Vec<Block> = copies.iter().map(|copy| copy.blocks[&self.latch]).collect();
         for (n, &latch) in latches.iter().enumerate() {

@@ -13,9 +13,10 @@ use nbcc_ir::{
     Value, ValueDef,
 };
 
+use crate::clone_blocks::ClonedBlocks;
 use crate::simplify_cfg;
 use crate::unreachable;
-use crate::unroll::{Candidate, Copy};
+use crate::unroll::Candidate;
 
 /// Iterations at most.
 const MOST: u64 = 32;
@@ -60,7 +61,8 @@ fn apart(func: &mut Function, blocks: &[Block], left: &Left) {
     let inside: BTreeSet<Block> = blocks.iter().copied().collect();
     let outside: Vec<Block> =
         func.layout.iter().copied().filter(|block| !inside.contains(block)).collect();
-    let copies: Vec<Copy> = (1..left.trips).map(|_| Copy::new(func, blocks, header)).collect();
+    let copies: Vec<ClonedBlocks> =
+        (1..left.trips).map(|_| ClonedBlocks::before(func, blocks, header)).collect();
     let headers: Vec<Block> =
         copies.iter().map(|copy| copy.blocks[&header]).chain([header]).collect();
     let mut lead = |from: Block, to: Block, other: Block| {
@@ -338,12 +340,7 @@ fn close(func: &mut Function, blocks: &[Block]) -> bool {
         };
         for place in uses[&value].iter().copied().filter(|&place| dominators.dominates(door, place))
         {
-            for inst in func.blocks[place].insts.clone() {
-                func.insts[inst].op.for_each_arg_mut(rename);
-            }
-            if let Some(terminator) = &mut func.blocks[place].terminator {
-                terminator.for_each_arg_mut(rename);
-            }
+            func.rename_in(place, rename);
         }
     }
     true

@@ -214,13 +214,6 @@ impl<'a> Selector<'a> {
         post: PostDominators,
         uniformity: Uniformity,
     ) -> Selector<'a> {
-        let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
-        for &block in &ir.layout {
-            for &inst in &ir.blocks[block].insts {
-                ir.insts[inst].op.for_each_arg(|value| uses[value] += 1);
-            }
-            ir.terminator(block).for_each_arg(|value| uses[value] += 1);
-        }
         Selector {
             module,
             numbers: object_numbers(module),
@@ -230,7 +223,7 @@ impl<'a> Selector<'a> {
             post,
             uniformity,
             branches: [0; 2],
-            uses,
+            uses: ir.use_counts(),
             depth: SecondaryMap::new(),
             made_at: SecondaryMap::new(),
             increments: increments(ir),

@@ -7,13 +7,7 @@ use nbcc_ir::{BinaryOp, Block, Function, Inst, Op, Value, ValueDef};
 
 /// Fuses products and sums of vectors of floats.
 pub fn run(func: &mut Function) {
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
-    for &block in &func.layout {
-        for &inst in &func.blocks[block].insts {
-            func.insts[inst].op.for_each_arg(|value| uses[value] += 1);
-        }
-        func.terminator(block).for_each_arg(|value| uses[value] += 1);
-    }
+    let uses = func.use_counts();
     let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {

@@ -12,7 +12,7 @@ use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, ConvertOp, Dominators, Function, Inst, IntCond, Op,
     Terminator, Type, UnaryOp, Value,
 };
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 
 use super::ahead::{Ahead, Left, MOST};
 use crate::arrays::versions::version::copy as copied;
@@ -21,7 +21,7 @@ use crate::arrays::versions::version::copy as copied;
 struct Beside<'a> {
     left: &'a Left,
     /// The copy of the loop.
-    copy: Copy,
+    copy: ClonedBlocks,
     /// The parameters of the loop's header, and their types.
     params: Vec<Value>,
     types: Vec<Type>,
@@ -94,7 +94,7 @@ impl<'a> Beside<'a> {
         let ty = func.ty(left.value);
         let dominators = Dominators::new(func);
         let is_harmless = left.is_harmless(func);
-        let copy = Copy::new(func, &shape.blocks, shape.header);
+        let copy = ClonedBlocks::before(func, &shape.blocks, shape.header);
         let [enter, look, head, latch, behind, instead] = [(); 6].map(|()| func.add_block());
         for block in [enter, look, head, latch, behind, instead] {
             func.blocks[block].span = shape.span;

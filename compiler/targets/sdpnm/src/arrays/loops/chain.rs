@@ -11,7 +11,7 @@ use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, Cfg, Constant, Dominators, Effect, Function, IntCond,
     IntrinsicCall, Op, Replacements, Terminator, Type, Value,
 };
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 use nbcc_opt::{cse, dce, fold, licm, params, unreachable};
 
 use super::coalesce::{coalesce, meet_behind};
@@ -117,7 +117,7 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
 
     // The copy, and a block behind both versions.
     let used = results(func, &outer);
-    let copy = Copy::new(func, &all, outer.header);
+    let copy = ClonedBlocks::before(func, &all, outer.header);
     for (block, &(to, ..)) in &guards {
         let terminator = func.blocks[copy.blocks[block]].terminator.take()?;
         let mut ways = terminator.successors().into_iter();
@@ -205,7 +205,7 @@ fn join(func: &mut Function, blocks: BTreeSet<Block>) {
     names.apply(func);
 }
 
-fn copied(copy: &Copy, block: Block) -> Block {
+fn copied(copy: &ClonedBlocks, block: Block) -> Block {
     copy.blocks.get(&block).copied().unwrap_or(block)
 }
 

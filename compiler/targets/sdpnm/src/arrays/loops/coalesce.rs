@@ -6,7 +6,7 @@ use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, ConvertOp, Counter, Function, IntCond, LoopInfo, Op,
     Replacements, Terminator, Type, Value,
 };
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 
 use super::nest::{Carried, Counts, Nest, has_stores};
 use crate::arrays::facts::evolution::reciprocal;
@@ -25,7 +25,7 @@ struct Counters {
 
 /// One iteration of the outer loop among several at a time: the blocks and values that stand for those of
 /// the nest.
-struct Lane(Option<Copy>);
+struct Lane(Option<ClonedBlocks>);
 
 impl Lane {
     fn block(&self, block: Block) -> Block {
@@ -51,7 +51,7 @@ pub fn coalesce(func: &mut Function, nest: &Nest, times: u64) -> Block {
         nest.there.iter().chain(&inner.blocks).chain(&nest.back).copied().collect();
     let has_early_stores = has_stores(func, &nest.there);
     let used_behind = results(func, outer);
-    let copies = (1..times).map(|_| Lane(Some(Copy::new(func, &all, outer.header))));
+    let copies = (1..times).map(|_| Lane(Some(ClonedBlocks::before(func, &all, outer.header))));
     let mut lanes = vec![Lane(None)];
     lanes.extend(copies.collect::<Vec<_>>());
 
@@ -298,7 +298,7 @@ pub(super) fn meet_behind(
     func: &mut Function,
     shape: &Shape,
     blocks: &[Block],
-    copy: &Copy,
+    copy: &ClonedBlocks,
     used: Vec<Value>,
 ) {
     let behind = func.add_block();
@@ -338,12 +338,7 @@ pub(super) fn rename_outside(
     };
     exit.args.iter_mut().for_each(rename);
     for block in func.layout.clone().into_iter().filter(|block| !inside.contains(block)) {
-        for inst in func.blocks[block].insts.clone() {
-            func.insts[inst].op.for_each_arg_mut(rename);
-        }
-        if let Some(terminator) = &mut func.blocks[block].terminator {
-            terminator.for_each_arg_mut(rename);
-        }
+        func.rename_in(block, rename);
     }
 }
 

@@ -9,7 +9,7 @@ use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, Cfg, Dominators, Function, Inst, IntCond, Op, Terminator,
     Value,
 };
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 
 use super::coalesce::meet_behind;
 use super::divisions::{self, Divisor, Found, Way};
@@ -163,9 +163,9 @@ pub(super) fn twice(
     outer: &Shape,
     blocks: &[Block],
     ask: impl FnOnce(&mut Builder<'_>) -> Value,
-) -> Copy {
+) -> ClonedBlocks {
     let used = results(func, outer);
-    let copy = Copy::new(func, blocks, outer.header);
+    let copy = ClonedBlocks::before(func, blocks, outer.header);
     let [enter, instead] = [(); 2].map(|()| func.add_block());
     for block in [enter, instead] {
         func.blocks[block].span = outer.span;

@@ -18,7 +18,7 @@ use nbcc_ir::{
     Terminator, Type, UnaryOp, Value, ValueDef,
 };
 use nbcc_isa_sdpnm::Machine;
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 use nbcc_opt::{cse, dce, fold, params, simplify_cfg};
 
 use super::flatten::{is_possible, trips};
@@ -379,7 +379,7 @@ impl Nest {
         let leaves = BlockCall { block: end, args: [&shape.back_args[..], &outs].concat() };
         count(func, (shape.header, shape.latch), (counter, each), &shape.back_args, leaves);
         let tail = (rest > 0).then(|| {
-            let copy = Copy::new(func, &self.blocks, shape.header);
+            let copy = ClonedBlocks::before(func, &self.blocks, shape.header);
             let named = |value: &Value| copy.values[*value].unwrap_or(*value);
             let back: Vec<Value> = shape.back_args.iter().map(named).collect();
             let end = func.add_block();
@@ -445,12 +445,7 @@ impl Nest {
         exit.args.iter_mut().for_each(rename);
         b.terminate(Terminator::Jump(exit));
         for block in func.layout.clone().into_iter().filter(|block| !own.contains(block)) {
-            for inst in func.blocks[block].insts.clone() {
-                func.insts[inst].op.for_each_arg_mut(rename);
-            }
-            if let Some(terminator) = &mut func.blocks[block].terminator {
-                terminator.for_each_arg_mut(rename);
-            }
+            func.rename_in(block, rename);
         }
         let windows = windows.into_values().map(|window| window.mem).collect();
         let (header, over) = (shape.header, fills);

@@ -29,14 +29,8 @@ pub fn begin_at_zero(func: &mut Function, nest: &Nest) {
             }
         };
         for block in func.layout.clone() {
-            if inside.contains(&block) {
-                continue;
-            }
-            for inst in func.blocks[block].insts.clone() {
-                func.insts[inst].op.for_each_arg_mut(rename);
-            }
-            if let Some(terminator) = &mut func.blocks[block].terminator {
-                terminator.for_each_arg_mut(rename);
+            if !inside.contains(&block) {
+                func.rename_in(block, rename);
             }
         }
         if let Some(terminator) = &mut func.blocks[nest.inner.latch].terminator {

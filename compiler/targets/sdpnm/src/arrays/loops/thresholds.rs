@@ -10,7 +10,7 @@ use nbcc_ir::{
     BinaryOp, Block, BlockCall, Builder, Cfg, Dominators, Function, IntCond, Op, Terminator, Type,
     Value,
 };
-use nbcc_opt::unroll::Copy;
+use nbcc_opt::clone_blocks::ClonedBlocks;
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, unreachable};
 
 use super::borders::stored_to;
@@ -119,7 +119,7 @@ fn is_used_behind(func: &Function, shape: &Shape) -> bool {
 
 fn take(func: &mut Function, apart: &Apart) {
     let Apart { shape, counter, limit, threshold, asks, later } = apart;
-    let copy = Copy::new(func, &shape.blocks, shape.header);
+    let copy = ClonedBlocks::before(func, &shape.blocks, shape.header);
     let named = |value: Value| copy.values[value].unwrap_or(value);
     for header in [shape.header, copy.blocks[&shape.header]] {
         if let Some(info) = &mut func.blocks[header].loop_info {

@@ -209,14 +209,8 @@ fn meet(func: &mut Function, shape: &Shape, built: &Built, join: Block, own: &[B
     };
     let inside: BTreeSet<Block> = shape.blocks.iter().copied().collect();
     for &block in func.layout.clone().iter().filter(|block| !inside.contains(block)) {
-        if own.contains(&block) {
-            continue;
-        }
-        for inst in func.blocks[block].insts.clone() {
-            func.insts[inst].op.for_each_arg_mut(rename);
-        }
-        if let Some(terminator) = &mut func.blocks[block].terminator {
-            terminator.for_each_arg_mut(rename);
+        if !own.contains(&block) {
+            func.rename_in(block, rename);
         }
     }
     let mut exit = shape.exit.clone();
