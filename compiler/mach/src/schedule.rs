@@ -10,12 +10,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 
 use crate::dependence::{DependenceGraph, Edge};
 pub use crate::list::{Hazards, Priority};
 use crate::list::{Issued, Ready, Timed, as_urgent};
-use crate::{InstData, VReg};
+use crate::{Block, Function, InstData, VReg};
 
 /// An order of the instructions of a block. `latency` says how many cycles after an instruction the
 /// one at the end of an edge can issue.
@@ -87,6 +88,9 @@ fn in_rows(
     issued.order()
 }
 
+/// The orders of the instructions of blocks, by their places before.
+pub type Orders = SecondaryMap<Block, Vec<usize>>;
+
 /// Checks that an order of a block's instructions computes the same: each read sees the write that
 /// it saw, the last writes are the same, no two accesses to memory that may meet have changed sides,
 /// and nothing has passed what is `fixed`. Independent of the dependence graph.
@@ -119,6 +123,44 @@ pub fn check<I: Instruction<Reg = VReg>>(
             if fixed(&a.inst) || fixed(&b.inst) || may_meet(a, b) {
                 return Err(format!("instruction {early} has passed {late}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks a function whose blocks were put in orders against the one before, as [`check`] does a block;
+/// `chunk` instructions at most were put in order together.
+///
+/// # Errors
+/// The first difference.
+pub fn check_function<I: Instruction<Reg = VReg> + PartialEq>(
+    before: &Function<I>,
+    after: &Function<I>,
+    orders: &Orders,
+    chunk: usize,
+    units: impl Fn(VReg) -> Range<u32>,
+    fixed: impl Fn(&I) -> bool,
+) -> Result<(), String> {
+    if before.blocks.len() != after.blocks.len() {
+        return Err(format!("{} has other blocks", after.name));
+    }
+    for (block, data) in &before.blocks {
+        if data.successors != after.blocks[block].successors {
+            return Err(format!("{block} of {} goes on elsewhere", after.name));
+        }
+        let (now, order) = (&after.blocks[block].insts, &orders[block]);
+        let same = |(&at, inst): (&usize, &InstData<I>)| {
+            data.insts.get(at).is_some_and(|was| was.inst == inst.inst)
+        };
+        if order.len() != now.len() || !order.iter().zip(now).all(same) {
+            return Err(format!("{block} of {} has other instructions", after.name));
+        }
+        for (number, part) in data.insts.chunks(chunk).enumerate() {
+            let first = number * chunk;
+            let own = order.get(first..first + part.len()).unwrap_or_default();
+            let own: Vec<usize> = own.iter().map(|&at| at.wrapping_sub(first)).collect();
+            check(part, &own, &units, &fixed)
+                .map_err(|what| format!("{block} of {}: {what}", after.name))?;
         }
     }
     Ok(())

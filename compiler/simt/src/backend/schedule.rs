@@ -13,7 +13,7 @@ use nbcc_isa_simt::{Inst, Memory, Op, PREDICATES, RegClass, Unit};
 use nbcc_mach::dependence::{Dependence, DependenceGraph, Edge};
 use nbcc_mach::liveness::Liveness;
 use nbcc_mach::prepass::{self, Pressure};
-use nbcc_mach::schedule::{self, Hazards, Priority};
+use nbcc_mach::schedule::{self, Hazards, Orders, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
 use super::dependence::is_fixed;
@@ -25,9 +25,6 @@ const FILE: u32 = 1 << 16;
 
 /// Instructions that are scheduled together; longer blocks are cut, so that time stays in proportion.
 const WINDOW: usize = 1024;
-
-/// The orders of the instructions of blocks, by their places before.
-pub type Orders = SecondaryMap<Block, Vec<usize>>;
 
 /// Reorders the instructions of each block. `latency` says how many cycles after an instruction
 /// starts its result is there.
@@ -199,30 +196,11 @@ pub fn check(
     orders: &Orders,
     registers: Option<&Registers>,
 ) -> Result<(), String> {
-    if before.blocks.len() != after.blocks.len() {
-        return Err(format!("{} has other blocks", after.name));
-    }
-    for (block, data) in &before.blocks {
-        let (now, order) = (&after.blocks[block].insts, &orders[block]);
-        let same = |(&at, inst): (&usize, &InstData<_>)| {
-            data.insts.get(at).is_some_and(|was| was.inst == inst.inst)
-        };
-        if order.len() != now.len() || !order.iter().zip(now).all(same) {
-            return Err(format!("{block} of {} has other instructions", after.name));
-        }
-        let units = |vreg: VReg| match registers {
-            Some(registers) => unit(before, registers, vreg),
-            None => vreg.as_u32()..vreg.as_u32() + 1,
-        };
-        for (number, window) in data.insts.chunks(WINDOW).enumerate() {
-            let first = number * WINDOW;
-            let own = order.get(first..first + window.len()).unwrap_or_default();
-            let own: Vec<usize> = own.iter().map(|&at| at.wrapping_sub(first)).collect();
-            schedule::check(window, &own, units, is_fixed)
-                .map_err(|what| format!("{block} of {}: {what}", after.name))?;
-        }
-    }
-    Ok(())
+    let units = |vreg: VReg| match registers {
+        Some(registers) => unit(before, registers, vreg),
+        None => vreg.as_u32()..vreg.as_u32() + 1,
+    };
+    schedule::check_function(before, after, orders, WINDOW, units, is_fixed)
 }
 
 /// What brings something from memory that is not the thread's own constants.

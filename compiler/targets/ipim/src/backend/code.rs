@@ -9,6 +9,7 @@ use nbcc_isa_ipim::{
     ATOM_BYTES, CompOp, Inst, IntOp, Mode, RESERVED_ADDR_REGS, RegClass, SimbMask, VecMask,
 };
 use nbcc_mach::regalloc::Allocation;
+use nbcc_mach::schedule::Orders;
 use nbcc_mach::split::Split;
 use nbcc_mach::{Block, VReg};
 
@@ -45,9 +46,6 @@ pub struct Selected {
     /// Its arguments, if it is called.
     pub args: Option<Args>,
 }
-
-/// The places that the instructions of each block had before they were reordered.
-pub type Orders = SecondaryMap<Block, Vec<usize>>;
 
 /// A kernel in instructions.
 #[derive(Clone, Debug)]

@@ -19,10 +19,10 @@ use nbcc_mach::liveness::Liveness;
 use nbcc_mach::prepass::{self, Pressure};
 use nbcc_mach::regalloc::{Allocation, RegisterFile};
 use nbcc_mach::rows::Rows;
-use nbcc_mach::schedule::{self, Hazards, Priority};
+use nbcc_mach::schedule::{self, Hazards, Orders, Priority};
 use nbcc_mach::{Block, InstData, VReg};
 
-use super::code::{MachFunction, Orders, copy};
+use super::code::{MachFunction, copy};
 
 /// More entries than a register file has.
 const FILE: u32 = 1 << 16;
@@ -200,29 +200,11 @@ pub fn check(
     orders: &Orders,
     registers: Option<&Allocation>,
 ) -> Result<(), String> {
-    if before.blocks.len() != after.blocks.len() {
-        return Err(format!("{} has other blocks", after.name));
-    }
-    for (block, data) in &before.blocks {
-        if data.successors != after.blocks[block].successors {
-            return Err(format!("{block} of {} goes on elsewhere", after.name));
-        }
-        let now = &after.blocks[block].insts;
-        let order = &orders[block];
-        let same = |(&at, inst): (&usize, &InstData<_>)| {
-            data.insts.get(at).is_some_and(|was| was.inst == inst.inst)
-        };
-        if order.len() != now.len() || !order.iter().zip(now).all(same) {
-            return Err(format!("{block} of {} has other instructions", after.name));
-        }
-        let units = |vreg: VReg| match registers {
-            Some(registers) => unit(before, registers, vreg),
-            None => vreg.as_u32()..vreg.as_u32() + 1,
-        };
-        schedule::check(&data.insts, order, units, is_fixed)
-            .map_err(|what| format!("{block} of {}: {what}", after.name))?;
-    }
-    Ok(())
+    let units = |vreg: VReg| match registers {
+        Some(registers) => unit(before, registers, vreg),
+        None => vreg.as_u32()..vreg.as_u32() + 1,
+    };
+    schedule::check_function(before, after, orders, usize::MAX, units, is_fixed)
 }
 
 /// Loads come first. Where banks take longer than the control core, stores to them and what makes their
