@@ -24,5 +24,5 @@ pub use run::{run_attempts, run_passes, run_rest};
 pub use signature::signature;
 pub use target::{
     Choice, Frontend, Grids, Includes, MachineInfo, NotIncluded, ParseOptions, Program,
-    ProgramKind, ReportInfo, Target,
+    ProgramKind, ReportInfo, Target, names,
 };

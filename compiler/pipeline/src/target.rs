@@ -145,6 +145,17 @@ pub struct Choice {
     pub about: &'static str,
 }
 
+/// The names of a table, as the values of a choice.
+pub const fn names<const N: usize, T>(rows: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut row = 0;
+    while row < N {
+        names[row] = rows[row].0;
+        row += 1;
+    }
+    names
+}
+
 /// A machine description that comes with a target.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineInfo {

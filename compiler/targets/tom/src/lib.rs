@@ -13,7 +13,7 @@ mod table;
 
 use nbcc_isa_tom::machine::BUILT_IN;
 use nbcc_isa_tom::{ISA, Machine, policy};
-use nbcc_pipeline::{Choice, Context, MachineInfo, ReportInfo};
+use nbcc_pipeline::{Choice, Context, MachineInfo, ReportInfo, names};
 use nbcc_simt::{Compilation, Report, Simt};
 
 pub use table::Candidates;
@@ -40,7 +40,7 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         key: MAP,
-        values: &["transparent", "baseline", "oracle"],
+        values: &names(&policy::Mapping::ALL),
         about: "which stack holds which line",
     },
 ];

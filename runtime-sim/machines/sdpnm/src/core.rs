@@ -8,7 +8,7 @@ use nbcc_isa_sdpnm::core::traps::TrapExtent;
 use nbcc_isa_sdpnm::core::{CoreProgram, Inst, Latency, PhysReg, TrapKind};
 use nbcc_sim_engine::{Lane, Progress, Trace};
 
-use crate::arrays::{self, Arrays, Started};
+use crate::arrays::{self, Arrays, NotStored, Started};
 use crate::host::Host;
 use crate::measures::{Measures, cycles};
 use crate::memory::Memory;
@@ -332,10 +332,10 @@ impl<'a> Core<'a> {
         match started {
             Ok(None) => {}
             Ok(Some(started)) => self.trace_loop(started),
-            Err(None) => {
+            Err(NotStored::Nowhere) => {
                 return Err(Fault::Access { at: at as u32, address: to, bytes: N as u32 });
             }
-            Err(Some(early)) => {
+            Err(NotStored::GivenUp(early)) => {
                 let mut word = [0; 4];
                 word[..N.min(4)].copy_from_slice(&bytes[..N.min(4)]);
                 let number = u32::from_le_bytes(word);

@@ -1,4 +1,4 @@
-//! Near or far: where each instruction executes and each register lives (paper, section V-B). A
+//! Near or far: where each instruction executes and each register lives (MPU paper, section V-B). A
 //! policy gives instructions their hints; where registers are then read and written follows from the
 //! rules of the machine, and that is the placement: each register at home where it is first
 //! written, with a copy on the other side where something reads it there.
@@ -22,7 +22,7 @@ use nbcc_isa_mpu::location::{self, Near, Side, Spread, for_each_operand, possibl
 use nbcc_isa_mpu::{Machine, files};
 use nbcc_isa_simt::{Hint, Inst, RegClass};
 use nbcc_mach::VReg;
-use nbcc_pipeline::{Choice, Context};
+use nbcc_pipeline::{Choice, Context, names};
 use nbcc_placement::{Origin, Placement};
 use nbcc_simt::Compilation;
 use nbcc_simt::backend::select::{MachFunction, Selected};
@@ -38,7 +38,7 @@ pub const LOCATION: &str = "location";
 /// What `-X location` takes.
 pub const CHOICE: Choice = Choice {
     key: LOCATION,
-    values: &["mincut", "annotated", "hardware", "all-near", "all-far"],
+    values: &names(&POLICIES),
     about: "where instructions execute and registers live: near the banks or far from them",
 };
 
@@ -58,8 +58,8 @@ pub struct Input<'a> {
 /// to be chosen count. `None` where it gives up: then the hints are those of Algorithm 1.
 pub type Policy = fn(&Input<'_>) -> Option<Vec<Hint>>;
 
-/// The policies by the values of the choice.
-const POLICIES: &[(&str, Policy)] = &[
+/// The policies by their names, the default first.
+const POLICIES: [(&str, Policy); 5] = [
     ("mincut", minimum_cut),
     ("annotated", |input| Some(annotated(input))),
     ("hardware", |input| Some(vec![Hint::None; input.model.nodes.len()])),

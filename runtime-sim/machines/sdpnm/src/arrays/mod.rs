@@ -301,8 +301,6 @@ impl Arrays {
     /// Takes bytes that the core stores; `now` becomes the cycle in which the array takes them. A loop
     /// that this starts is run to its end, in `limit` cycles from 0 on.
     ///
-    /// # Errors
-    /// `None` where there is no such place, else what ended the loop.
     pub(crate) fn store<const N: usize>(
         &mut self,
         program: &CoreProgram,
@@ -310,22 +308,22 @@ impl Arrays {
         bytes: [u8; N],
         now: &mut u64,
         limit: u64,
-    ) -> Result<Option<Started>, Option<Abort>> {
+    ) -> Result<Option<Started>, NotStored> {
         let mut started = None;
-        match self.place(address).ok_or(None)? {
+        match self.place(address).ok_or(NotStored::Nowhere)? {
             Place::Window(array, offset) => {
                 let array = &mut self.arrays[array];
                 let to = array.shared.get_mut(offset as usize..).and_then(|to| to.get_mut(..N));
-                to.ok_or(None)?.copy_from_slice(&bytes);
+                to.ok_or(NotStored::Nowhere)?.copy_from_slice(&bytes);
                 *now = (*now).max(array.until);
             }
             Place::Control(number, offset) => {
-                let word: [u8; 4] = bytes.as_slice().try_into().map_err(|_| None)?;
+                let word: [u8; 4] = bytes.as_slice().try_into().map_err(|_| NotStored::Nowhere)?;
                 let word = u32::from_le_bytes(word);
                 let array = &mut self.arrays[number];
                 let global = (offset - GLOBALS) as usize / 4;
                 match offset {
-                    _ if !offset.is_multiple_of(4) => return Err(None),
+                    _ if !offset.is_multiple_of(4) => return Err(NotStored::Nowhere),
                     _ if global < array.globals.len() => {
                         *now = (*now).max(array.until);
                         array.globals[global] = word;
@@ -342,22 +340,23 @@ impl Arrays {
                     }
                     COPY => {
                         *now = (*now).max(array.until);
-                        self.copy(program, number, word as usize, *now).ok_or(None)?;
+                        self.copy(program, number, word as usize, *now)
+                            .ok_or(NotStored::Nowhere)?;
                     }
                     START => {
                         *now = (*now).max(array.until);
                         started = Some(self.start(program, number, word, *now, limit)?);
                     }
-                    _ => return Err(None),
+                    _ => return Err(NotStored::Nowhere),
                 }
             }
             Place::Group(offset) => {
-                let word: [u8; 4] = bytes.as_slice().try_into().map_err(|_| None)?;
+                let word: [u8; 4] = bytes.as_slice().try_into().map_err(|_| NotStored::Nowhere)?;
                 let word = u32::from_le_bytes(word);
                 let global = (offset - GLOBALS) as usize / 4;
                 let count = program.machine.control.globals as usize;
                 match offset {
-                    _ if !offset.is_multiple_of(4) => return Err(None),
+                    _ if !offset.is_multiple_of(4) => return Err(NotStored::Nowhere),
                     _ if global < count => {
                         let all = self.arrays.iter_mut().zip(&mut self.measures).enumerate();
                         let is_member = |number: usize| self.members >> number.min(31) & 1 == 1;
@@ -368,7 +367,7 @@ impl Arrays {
                         }
                     }
                     MEMBERS => self.members = word,
-                    _ => return Err(None),
+                    _ => return Err(NotStored::Nowhere),
                 }
             }
         }
@@ -397,11 +396,11 @@ impl Arrays {
         index: u32,
         at: u64,
         limit: u64,
-    ) -> Result<Started, Option<Abort>> {
+    ) -> Result<Started, Abort> {
         let machine = &program.machine;
         let package = program.packages.get(index as usize);
         let package = package.filter(|package| usize::from(package.array) == number);
-        let package = package.ok_or(Some(Abort::Package { number: index }))?;
+        let package = package.ok_or(Abort::Package { number: index })?;
         let configuration = self.configure(program, number, index);
         let plan = self.plans[index as usize].get_or_insert_with(|| Plan::new(package, machine));
         let array = &mut self.arrays[number];
@@ -414,8 +413,7 @@ impl Arrays {
         let left = limit.saturating_sub(at.saturating_add(configuration));
         let measured = &mut self.packages[index as usize];
         let iterations = (std::mem::take(&mut array.first), array.iterations);
-        let done = run::run(package, plan, iterations, left, &mut parts, &mut measured.ran);
-        let done = done.map_err(Some)?;
+        let done = run::run(package, plan, iterations, left, &mut parts, &mut measured.ran)?;
         measured.starts += 1;
         measured.iterations += u64::from(array.iterations);
         measured.cycles += done.cycles;
@@ -467,6 +465,20 @@ impl Array {
         self.free = self.free.max(at + bytes);
         self.present[number / 32] |= 1 << (number % 32);
         self.places[number] = at;
+    }
+}
+
+/// Why a word that the core stores does nothing.
+pub(crate) enum NotStored {
+    /// There is no such place.
+    Nowhere,
+    /// It starts a loop that is given up.
+    GivenUp(Abort),
+}
+
+impl From<Abort> for NotStored {
+    fn from(early: Abort) -> NotStored {
+        NotStored::GivenUp(early)
     }
 }
 
