@@ -17,7 +17,7 @@ mod schedule;
 
 use std::sync::Arc;
 
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 use crate::command::Command;
 use crate::config::{ConfigError, DramConfig, PagePolicy, QueueKind, RefreshPolicy, SlotRelease};
@@ -113,8 +113,6 @@ struct BufferUse {
     /// The scan that last saw an entry hit it.
     hit_scan: u64,
 }
-
-const NEVER: Cycle = Cycle::MAX;
 
 /// A controller with its channel.
 #[derive(Clone, Debug)]

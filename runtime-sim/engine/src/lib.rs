@@ -16,3 +16,6 @@ pub use trace::{Lane, Trace};
 
 /// A point in simulated time, in cycles of the unit's clock domain.
 pub type Cycle = u64;
+
+/// The cycle of what does not come by itself.
+pub const NEVER: Cycle = Cycle::MAX;

@@ -46,6 +46,11 @@ pub const fn concat<const N: usize>(tables: &[&[Definition]]) -> [Definition; N]
     out
 }
 
+/// A part of a whole; none of nothing is 0.
+pub fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
 /// The definitions as a Markdown table, as docs/statistics.md has it.
 pub fn markdown(definitions: &[Definition]) -> String {
     let mut out = String::from("| key | unit | what |\n| --- | --- | --- |\n");

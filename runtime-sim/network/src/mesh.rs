@@ -19,8 +19,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 use crate::wheel::Wheel;
 
@@ -280,8 +280,6 @@ pub struct Network {
     delivered: VecDeque<Delivery>,
     stats: NetworkStats,
 }
-
-const NEVER: Cycle = Cycle::MAX;
 
 impl Network {
     /// An empty network at cycle 0.

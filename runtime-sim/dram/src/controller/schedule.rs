@@ -3,9 +3,9 @@
 //! 2000); the row-hit-first variant, the precedence of activated requests and the
 //! drain marks are those of Ramulator 2.1 (Luo et al., CAL 2023).
 
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 
-use super::{Controller, NEVER};
+use super::Controller;
 use crate::command::Command;
 use crate::config::{QueueKind, Scheduler};
 use crate::standard::{SLOTS, slot};

@@ -7,7 +7,7 @@
 
 use nbcc_isa::{Instruction, MachineInstruction};
 use nbcc_isa_ipim::{ATOM_BYTES, Addr, Category, Inst, Machine, PhysReg, RegClass, Unit};
-use nbcc_sim_engine::statistics::{Value, row};
+use nbcc_sim_engine::statistics::{Value, ratio, row};
 use nbcc_sim_engine::{Cycle, Definition, EnergyLedger, Statistics};
 use nbcc_sim_network::Network;
 
@@ -315,10 +315,6 @@ pub fn collect(
     out.set("energy_pj", ledger.total());
     debug_assert!(port[0] == 0, "control does not use the scratchpad's own port");
     out
-}
-
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Sums over all issues.

@@ -6,10 +6,9 @@ use nbcc_isa_mpu::layout::Place;
 use nbcc_isa_mpu::location::Side;
 use nbcc_isa_simt::operands::Space;
 use nbcc_sim_dram::{Kind as Direction, Request};
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::machine::access::resolve_all;
 use nbcc_sim_simt::memory::FIRST_ADDRESS;
-use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::coalesce::{Piece, is_contiguous, pieces};
 use nbcc_sim_simt::timing::conflicts;
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
@@ -43,6 +42,21 @@ pub struct Spread {
     pub remote: u32,
     /// Local memory of the threads.
     pub private: bool,
+}
+
+/// An access of global or local memory whose addresses are known.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    go: &'a Issue,
+    plan: &'a Plan,
+    /// The words that it touches.
+    words: &'a [Piece],
+    /// Whether they are local memory of the threads.
+    private: bool,
+    /// What waits for them.
+    flight: u32,
+    /// When it was found which words they are.
+    looked: Cycle,
 }
 
 impl Core {
@@ -191,10 +205,11 @@ impl Core {
         let sub = &mut self.subcores[go.subcore];
         let warp = sub.warps[go.slot].as_mut().expect("the warp");
         warp.pending += 1;
+        let asked = Asked { go, plan, words: &words, private: spread.private, flight, looked };
         if spread.whole {
             sub.near.hold(NEVER);
             shared.profile.near[go.pc as usize] += 1;
-            self.offload_access(go, plan, &words, spread.private, flight, looked, env);
+            self.offload_access(&asked, env);
         } else {
             if spread.local > 0 {
                 sub.local.hold(NEVER);
@@ -202,7 +217,7 @@ impl Core {
             if spread.remote > 0 {
                 self.remote.hold(NEVER);
             }
-            self.ask_words(go, plan, &words, spread.private, flight, looked, side, env);
+            self.ask_words(&asked, env);
         }
         self.write(go, plan, side, NEVER);
         if self.flights.get(flight).is_some_and(|flight| flight.left == 0) {
@@ -214,17 +229,8 @@ impl Core {
 
     /// The near-bank unit does all of it: it is sent the first address and gathers words and register
     /// by itself (Fig. 4, 3-b).
-    #[expect(clippy::too_many_arguments)]
-    fn offload_access(
-        &mut self,
-        go: &Issue,
-        plan: &Plan,
-        words: &[Piece],
-        private: bool,
-        flight: u32,
-        looked: Cycle,
-        env: &Env<'_, '_>,
-    ) {
+    fn offload_access(&mut self, asked: &Asked<'_>, env: &Env<'_, '_>) {
+        let Asked { go, plan, words, private, flight, looked } = *asked;
         let machine = env.machine;
         let start = looked.max(self.bring(go, plan.registers.values(), Side::Near, machine));
         let mut at = self.offload(go, start, machine);
@@ -248,18 +254,8 @@ impl Core {
     }
 
     /// Each word by itself.
-    #[expect(clippy::too_many_arguments)]
-    fn ask_words(
-        &mut self,
-        go: &Issue,
-        plan: &Plan,
-        words: &[Piece],
-        private: bool,
-        flight: u32,
-        looked: Cycle,
-        side: Side,
-        env: &Env<'_, '_>,
-    ) {
+    fn ask_words(&mut self, asked: &Asked<'_>, env: &Env<'_, '_>) {
+        let Asked { go, plan, words, private, flight, looked } = *asked;
         let machine = env.machine;
         let mut start = looked;
         if !plan.registers.values().is_empty() {
@@ -267,7 +263,7 @@ impl Core {
             start = there + Cycle::from(plan.collect[1]);
             self.registers(go, plan.registers.values(), start);
         }
-        start = start.max(self.bring_destinations(go, plan, side, machine));
+        start = start.max(self.bring_destinations(go, plan, plan.values, machine));
         let phase = match (plan.atomic, plan.store) {
             (true, _) => Phase::Change,
             (_, true) => Phase::Write,

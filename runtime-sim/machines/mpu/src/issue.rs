@@ -5,10 +5,9 @@
 use nbcc_isa_mpu::Machine;
 use nbcc_isa_mpu::location::Side;
 use nbcc_isa_simt::operands::Space;
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::view::View;
-use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::operands::is_predicate;
 use nbcc_sim_simt::{LANES, Mask};
 
@@ -226,9 +225,19 @@ impl Core {
             _ => {}
         }
         match reach {
-            Reach::None => self.compute(go, plan, place, masked, env, shared),
+            Reach::None => {
+                let start = self.begin(go, plan, place, masked, env, shared);
+                self.compute(go, plan, place, start, env.machine);
+            }
             Reach::Shared(passes) => {
-                self.shared_access(go, plan, place, masked, passes, env, shared);
+                // A generic access goes to where shared memory is as well.
+                let is_near = env.machine.memory.near_shared;
+                let side = match is_near && !env.machine.features.process_on_base_die {
+                    true => Side::Near,
+                    false => place,
+                };
+                let start = self.begin(go, plan, side, masked, env, shared);
+                self.shared_access(go, plan, side, start, passes, env.machine);
             }
             Reach::Memory(spread) => self.memory_access(go, plan, spread, masked, env, shared),
         }
@@ -324,8 +333,8 @@ impl Core {
         sent
     }
 
-    /// An instruction that needs nothing but registers and a unit.
-    fn compute(
+    /// When an instruction begins on a side: its registers are there by then, and the near side knows of it.
+    fn begin(
         &mut self,
         go: &Issue,
         plan: &Plan,
@@ -333,14 +342,42 @@ impl Core {
         masked: Cycle,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
-    ) {
+    ) -> Cycle {
         let machine = env.machine;
-        let mut start = masked.max(self.bring(go, &plan.registers.sources, side, machine));
-        start = start.max(self.bring_destinations(go, plan, side, machine));
-        if side == Side::Near {
-            shared.profile.near[go.pc as usize] += 1;
-            start = self.offload(go, start, machine);
+        let there = masked.max(self.bring(go, &plan.registers.sources, side, machine));
+        let start = there.max(self.bring_destinations(go, plan, side, machine));
+        if side == Side::Far {
+            return start;
         }
+        shared.profile.near[go.pc as usize] += 1;
+        self.offload(go, start, machine)
+    }
+
+    /// An instruction that has read its sources by a cycle has computed its results at another one: they are
+    /// written, and the far side hears of it.
+    fn retire(
+        &mut self,
+        go: &Issue,
+        plan: &Plan,
+        side: Side,
+        read: Cycle,
+        computed: Cycle,
+        machine: &Machine,
+    ) {
+        let mut done = computed;
+        if !plan.registers.destinations.is_empty() {
+            done += Cycle::from(machine.latency.register);
+        }
+        if side == Side::Near {
+            done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
+        }
+        self.registers(go, &plan.registers.sources, read);
+        self.write(go, plan, side, done);
+        self.needed(go, done);
+    }
+
+    /// An instruction that needs nothing but registers and a unit.
+    fn compute(&mut self, go: &Issue, plan: &Plan, side: Side, start: Cycle, machine: &Machine) {
         let sub = &mut self.subcores[go.subcore];
         let (collectors, unit) = match plan.kind {
             Kind::Special => (&mut sub.special_collectors, &mut sub.special),
@@ -350,42 +387,20 @@ impl Core {
         let collected = collectors.take(start, cycles).max(start + Cycle::from(cycles));
         let begun = unit.take(collected, 1) - 1;
         sub.buffers[side as usize].hold(collected);
-        let mut done = begun + Cycle::from(plan.latency);
-        if !plan.registers.destinations.is_empty() {
-            done += Cycle::from(machine.latency.register);
-        }
-        if side == Side::Near {
-            done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
-        }
-        self.registers(go, &plan.registers.sources, collected);
-        self.write(go, plan, side, done);
-        self.needed(go, done);
+        let computed = begun + Cycle::from(plan.latency);
+        self.retire(go, plan, side, collected, computed, machine);
     }
 
     /// A load, store or atomic operation of shared memory.
-    #[expect(clippy::too_many_arguments)]
     fn shared_access(
         &mut self,
         go: &Issue,
         plan: &Plan,
-        place: Side,
-        masked: Cycle,
+        side: Side,
+        start: Cycle,
         passes: u32,
-        env: &Env<'_, '_>,
-        shared: &mut Shared<'_, '_>,
+        machine: &Machine,
     ) {
-        let machine = env.machine;
-        // A generic access goes to where shared memory is as well.
-        let side = match machine.memory.near_shared && !machine.features.process_on_base_die {
-            true => Side::Near,
-            false => place,
-        };
-        let mut start = masked.max(self.bring(go, &plan.registers.sources, side, machine));
-        start = start.max(self.bring_destinations(go, plan, side, machine));
-        if side == Side::Near {
-            shared.profile.near[go.pc as usize] += 1;
-            start = self.offload(go, start, machine);
-        }
         let sub = &mut self.subcores[go.subcore];
         let cycles = plan.collect[0];
         let collected =
@@ -393,18 +408,10 @@ impl Core {
         sub.buffers[side as usize].hold(collected);
         let gap = machine.latency.shared_gap;
         let served = self.smem.take(collected, gap * passes);
-        let mut done = served - Cycle::from(gap) + Cycle::from(machine.latency.shared);
-        if !plan.registers.destinations.is_empty() {
-            done += Cycle::from(machine.latency.register);
-        }
-        if side == Side::Near {
-            done = self.tsv(true, Cause::Commit, done, machine.network.request_bytes, machine);
-        }
+        let computed = served - Cycle::from(gap) + Cycle::from(machine.latency.shared);
         self.counts.shared += 1;
         self.counts.shared_passes += u64::from(passes);
-        self.registers(go, &plan.registers.sources, collected);
-        self.write(go, plan, side, done);
-        self.needed(go, done);
+        self.retire(go, plan, side, collected, computed, machine);
     }
 
     /// Warps of a block that waited for the one that has just issued.

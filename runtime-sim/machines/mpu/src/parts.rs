@@ -12,13 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use nbcc_sim_dram::Model;
-use nbcc_sim_engine::{Cycle, Lane, Trace};
+use nbcc_sim_engine::{Cycle, Lane, NEVER, Trace};
 use nbcc_sim_simt::Counters;
 use nbcc_sim_simt::machine::context::State;
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::view::{Log, View};
 use nbcc_sim_simt::memory::Memory;
-use nbcc_sim_simt::timing::NEVER;
 use nbcc_sim_simt::timing::dispatch::Dispatch;
 
 use crate::answers::Message;

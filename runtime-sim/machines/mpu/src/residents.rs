@@ -1,11 +1,11 @@
 //! What a core holds: subcores with their warps and units, and the blocks that these are of.
 
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::machine::block::Block;
 use nbcc_sim_simt::timing::calendar::Calendar;
 use nbcc_sim_simt::timing::pool::Pool;
+use nbcc_sim_simt::timing::schedule;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
-use nbcc_sim_simt::timing::{NEVER, schedule};
 
 use nbcc_isa_mpu::Machine;
 

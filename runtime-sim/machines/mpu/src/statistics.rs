@@ -5,7 +5,7 @@ use nbcc_isa::Instruction;
 use nbcc_isa_mpu::Machine;
 use nbcc_isa_simt::operands::{FloatOp, Space};
 use nbcc_isa_simt::{Inst, Latency, Op, PhysReg, Program, Unit};
-use nbcc_sim_engine::statistics::{Value, concat, row};
+use nbcc_sim_engine::statistics::{concat, ratio, row};
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 use nbcc_sim_simt::machine::COUNTED;
 use nbcc_sim_simt::{Counters, LANES};
@@ -181,40 +181,39 @@ pub fn collect(
     m: &Measures,
 ) -> Statistics {
     let mut out = Statistics::new(DEFINITIONS);
-    let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };
-    let cycles = m.cycles;
-    let instructions = counters.instructions();
-    let cores = u64::from(machine.cores());
-    let active = counters.cores.iter().filter(|core| **core > 0).count() as u64;
-    let subcores = u64::from(machine.hierarchy.subcores);
-    let time = cycles as f64 * machine.dram.t_ck;
-    out.set("schema_version", SCHEMA_VERSION);
-    out.set("target", program.machine.isa.name);
-    out.set("machine.name", machine.name.as_str());
-    out.set("machine.hash", program.machine.hash());
-    out.set("timing", "cycle");
-    out.set("cycles", cycles);
-    out.set("time_ns", time);
-    out.set("instructions", instructions);
-    out.set("ipc", ratio(instructions, cycles * active));
-    counters.count(program, &mut out);
+    counters.head(program, SCHEMA_VERSION, "cycle", m.cycles, &mut out);
+    out.set("time_ns", m.cycles as f64 * machine.dram.t_ck);
+    cores(machine, counters.active(), m, &mut out);
+    sides(counters.instructions(), m, &mut out);
+    memory(m, &mut out);
+    dram(machine, m, &mut out);
+    bandwidth(machine, m, &mut out);
+    utilisation(machine, counters.active(), m, &mut out);
+    let ledger = energy(machine, program, counters, m);
+    for (key, picojoules) in ledger.parts() {
+        out.set(key, *picojoules);
+    }
+    out.set("energy_pj", ledger.total());
+    out
+}
 
-    out.set("core.count", cores);
-    out.set("core.active", active);
-    let list = counters.cores.iter().map(|n| (*n).into()).collect();
-    out.set("core.instructions", Value::List(list));
-    let stalled: u64 = m.stalls.iter().sum();
-    out.set("core.cycles", cycles * cores * subcores);
+/// What subcores did, and how many warps were there.
+fn cores(machine: &Machine, active: u64, m: &Measures, out: &mut Statistics) {
+    let subcores = u64::from(machine.cores() * machine.hierarchy.subcores);
+    out.set("core.cycles", m.cycles * subcores);
     out.set("core.issue_cycles", m.counts.issue_cycles);
-    out.set("core.stall_cycles", stalled);
+    out.set("core.stall_cycles", m.stalls.iter().sum::<u64>());
     for stall in Stall::ALL {
         out.set(stall.key(), m.stalls[stall as usize]);
     }
     out.set("occupancy.blocks", u64::from(m.occupancy.0));
     out.set("occupancy.limit", m.occupancy.1);
-    let room = cycles * active * u64::from(machine.core_warps());
+    let room = m.cycles * active * u64::from(machine.core_warps());
     out.set("occupancy.warps", ratio(m.counts.warp_cycles, room));
+}
 
+/// On which side instructions were executed, and what went over the TSVs for it.
+fn sides(instructions: u64, m: &Measures, out: &mut Statistics) {
     let executed: u64 = m.profile.executed.iter().sum();
     let near: u64 = m.profile.near.iter().sum();
     out.set("offload.far", executed - near);
@@ -226,12 +225,14 @@ pub fn collect(
     out.set("move.words_near", m.counts.words_near);
     out.set("move.predicates_far", m.counts.predicates_far);
     out.set("move.predicates_near", m.counts.predicates_near);
-
-    let tsv: u64 = m.tsv.iter().sum();
-    out.set("tsv.bytes", tsv);
+    out.set("tsv.bytes", m.tsv.iter().sum::<u64>());
     for cause in Cause::ALL {
         out.set(cause.key(), m.tsv[cause as usize]);
     }
+}
+
+/// What was accessed, and where it was found.
+fn memory(m: &Measures, out: &mut Statistics) {
     let c = &m.counts;
     out.set("memory.accesses", c.accesses);
     out.set("memory.words", c.words);
@@ -246,7 +247,12 @@ pub fn collect(
     out.set("shared.accesses", c.shared);
     out.set("shared.passes", c.shared_passes);
     out.set("shared.conflicts", c.shared_passes - c.shared);
+    out.set("network.packets", m.packets);
+    out.set("network.average_latency", ratio(m.packet_cycles, m.packets));
+}
 
+/// What banks did.
+fn dram(machine: &Machine, m: &Measures, out: &mut Statistics) {
     let [requests, reads, writes] = m.dram.requests;
     let [hits, misses, conflicts] = m.dram.found;
     let [activates, precharges, refreshes, column_reads, column_writes, commands] = m.dram.commands;
@@ -262,46 +268,52 @@ pub fn collect(
     out.set("dram.refreshes", refreshes);
     out.set("dram.commands", commands);
     out.set("dram.busy_cycles", m.dram.busy_cycles);
-    out.set("network.packets", m.packets);
-    out.set("network.average_latency", ratio(m.packet_cycles, m.packets));
-
     let word = u64::from(machine.memory.bank_io_bytes);
-    let banked = word * (column_reads + column_writes);
     out.set("bytes.bank_read", word * column_reads);
     out.set("bytes.bank_written", word * column_writes);
+}
+
+/// Words that banks read and wrote.
+fn columns(m: &Measures) -> u64 {
+    let [.., reads, writes, _] = m.dram.commands;
+    reads + writes
+}
+
+/// Bytes by level, and how many a second; a byte a nanosecond is a GB/s.
+fn bandwidth(machine: &Machine, m: &Measures, out: &mut Statistics) {
+    let time = m.cycles as f64 * machine.dram.t_ck;
+    let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
+    let tsv: u64 = m.tsv.iter().sum();
     out.set("bytes.tsv", tsv);
     out.set("bytes.on_chip", m.byte_hops[0]);
     out.set("bytes.off_chip", m.byte_hops[1]);
-    // A byte a nanosecond is a GB/s.
-    let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
-    let units = (cores * subcores) as f64;
+    let word = u64::from(machine.memory.bank_io_bytes);
+    let units = f64::from(machine.cores() * machine.hierarchy.subcores);
     let banks = f64::from(machine.hierarchy.banks);
     let each = (banks / f64::from(machine.dram.t_ccd)).min(1.0);
+    out.set("bandwidth.banks", rate(word * columns(m)));
+    out.set("bandwidth.banks_peak", units * each * word as f64 / machine.dram.t_ck);
     let network = &machine.network;
     let tsv_rate = 2.0 * f64::from(network.tsv_bytes) * f64::from(network.tsv_ticks);
-    out.set("bandwidth.banks", rate(banked));
-    out.set("bandwidth.banks_peak", units * each * word as f64 / machine.dram.t_ck);
     out.set("bandwidth.tsv", rate(tsv));
-    out.set("bandwidth.tsv_peak", cores as f64 * tsv_rate / machine.dram.t_ck);
+    out.set("bandwidth.tsv_peak", f64::from(machine.cores()) * tsv_rate / machine.dram.t_ck);
+}
 
-    let lanes = cycles * active * subcores;
-    out.set("utilisation.issue", ratio(c.issue_cycles, lanes));
+/// For which share of the time parts of active cores had something to do.
+fn utilisation(machine: &Machine, active: u64, m: &Measures, out: &mut Statistics) {
+    let executed: u64 = m.profile.executed.iter().sum();
+    let near: u64 = m.profile.near.iter().sum();
+    let lanes = m.cycles * active * u64::from(machine.hierarchy.subcores);
+    out.set("utilisation.issue", ratio(m.counts.issue_cycles, lanes));
     out.set("utilisation.near", ratio(near, lanes));
     out.set("utilisation.far", ratio(executed - near, lanes));
-    let ticks = cycles * active * u64::from(network.tsv_ticks);
-    out.set("utilisation.tsv_down", ratio(c.ticks_down, ticks));
-    out.set("utilisation.tsv_up", ratio(c.ticks_up, ticks));
-    let smem = c.shared_passes * u64::from(machine.latency.shared_gap);
-    out.set("utilisation.shared", ratio(smem, cycles * active));
-    let moving = (column_reads + column_writes) * u64::from(machine.dram.t_bl);
+    let ticks = m.cycles * active * u64::from(machine.network.tsv_ticks);
+    out.set("utilisation.tsv_down", ratio(m.counts.ticks_down, ticks));
+    out.set("utilisation.tsv_up", ratio(m.counts.ticks_up, ticks));
+    let shared = m.counts.shared_passes * u64::from(machine.latency.shared_gap);
+    out.set("utilisation.shared", ratio(shared, m.cycles * active));
+    let moving = columns(m) * u64::from(machine.dram.t_bl);
     out.set("utilisation.bank", ratio(moving, lanes * u64::from(machine.hierarchy.banks)));
-
-    let ledger = energy(machine, program, counters, m);
-    for (key, picojoules) in ledger.parts() {
-        out.set(key, *picojoules);
-    }
-    out.set("energy_pj", ledger.total());
-    out
 }
 
 /// Where energy went: an entry a class of Fig. 10.

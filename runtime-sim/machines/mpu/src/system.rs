@@ -9,12 +9,11 @@ use std::sync::{Arc, MutexGuard};
 use nbcc_isa_mpu::Machine;
 use nbcc_sim_dram::Model;
 use nbcc_sim_engine::slab::Slab;
-use nbcc_sim_engine::{Company, Cycle, Lane, Progress, Team, Trace};
+use nbcc_sim_engine::{Company, Cycle, Lane, NEVER, Progress, Team, Trace};
 use nbcc_sim_network::mesh::{Delivery, MeshConfig, Network, NetworkStats, Packet};
 use nbcc_sim_simt::Counters;
 use nbcc_sim_simt::machine::context::State;
 use nbcc_sim_simt::machine::fault::Fault;
-use nbcc_sim_simt::timing::NEVER;
 
 use crate::answers::Message;
 use crate::core::{Env, Outgoing};

@@ -4,11 +4,11 @@
 //! order: one that finds no place keeps those behind it waiting.
 
 use nbcc_isa_simt::operands::Space;
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::machine::access::resolve_all;
 use nbcc_sim_simt::memory::FIRST_ADDRESS;
 use nbcc_sim_simt::timing::coalesce::pieces;
-use nbcc_sim_simt::timing::{NEVER, conflicts, operands};
+use nbcc_sim_simt::timing::{conflicts, operands};
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::issue::Issue;

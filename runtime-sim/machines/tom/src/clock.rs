@@ -2,8 +2,7 @@
 //! each have a clock of their own. What they share is counted in femtoseconds, in which the periods of
 //! Table 1 are exact to a millionth.
 
-use nbcc_sim_engine::Cycle;
-use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 /// Femtoseconds from the begin of a launch.
 pub type Time = u64;

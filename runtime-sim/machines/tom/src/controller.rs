@@ -10,11 +10,11 @@
 
 use nbcc_isa_simt::operands::Space;
 use nbcc_isa_tom::offload::{Entry, Held};
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::machine::access::resolve;
 use nbcc_sim_simt::machine::fault::Fault;
 use nbcc_sim_simt::machine::warp::Warp as Threads;
-use nbcc_sim_simt::timing::{NEVER, operands};
+use nbcc_sim_simt::timing::operands;
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
 use crate::issue::Issue;
@@ -65,8 +65,7 @@ impl Sm {
         }
         let entry = &env.table.entries[number as usize];
         let threads = &mut self.blocks[go.block].as_mut().expect("its block").block;
-        let index = self.schedulers[go.scheduler].warps[go.slot].as_ref().expect("the warp").number;
-        let threads = threads.warp_mut(index);
+        let threads = threads.warp_mut(go.warp);
         stay.trips = trips(entry, threads, go.lanes);
         let holds = !env.policy.checks_condition || condition_holds(entry, threads, go.lanes);
         let experience = shared.session.experience_mut(number);
@@ -97,23 +96,18 @@ impl Sm {
 
     /// A warp that is on its way through a candidate issues an instruction, unless it is offloaded, which
     /// is told.
-    ///
-    /// # Errors
-    /// A fault of its block.
     pub fn in_candidate(
         &mut self,
         go: &Issue,
-        mask: Mask,
         plan: &Plan,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) -> bool {
         let warp = self.warp_mut(go.scheduler, go.slot);
-        let index = warp.number;
         match std::mem::replace(&mut warp.role, Role::Plain) {
             Role::Stays(mut stay) => {
                 let entry = &env.table.entries[stay.number as usize];
-                if mask & stay.lanes == 0 {
+                if go.mask & stay.lanes == 0 {
                     // Other threads of the warp go first.
                     warp.role = Role::Stays(stay);
                 } else if entry.contains(go.pc) {
@@ -122,7 +116,7 @@ impl Sm {
                     } else if stay.moved {
                         stay.moved = false;
                         warp.role = Role::Stays(stay);
-                        return self.reconsider(go, index, mask, &stay, env, shared);
+                        return self.reconsider(go, &stay, env, shared);
                     }
                     warp.role = Role::Stays(stay);
                 } else {
@@ -132,52 +126,24 @@ impl Sm {
             }
             Role::Tries(mut tries) => {
                 let entry = &env.table.entries[tries.number as usize];
-                if !entry.contains(go.pc) || mask & tries.lanes == 0 {
-                    self.stay(go, index, &tries, Refusal::Condition, env, shared);
+                if !entry.contains(go.pc) || go.mask & tries.lanes == 0 {
+                    self.stay(go, &tries, Refusal::Condition, env, shared);
                     return true;
                 }
                 let resident = self.blocks[go.block].as_ref().expect("its block");
-                let threads = &resident.block.warps()[index];
+                let threads = &resident.block.warps()[go.warp];
                 if let Kind::Access(space) = plan.kind
                     && go.lanes != 0
                     && let Some(stack) = self.destination(go, threads, space, plan, env, shared)
                 {
                     let decide = env.policy.decide.expect("a policy that offloads");
-                    let at_home = shared.at_home();
                     let counts = &mut shared.candidates[tries.number as usize];
                     counts.asked += u64::from(tries.again.is_none());
-                    let link = &env.machine.link;
-                    let question = Question {
-                        entry,
-                        tx: shared.links[stack as usize][0],
-                        rx: shared.links[stack as usize][1],
-                        pending: shared.pending[stack as usize],
-                        turn: shared.turns[stack as usize].value,
-                        capacity: env.machine.stack.warps * env.machine.stack.sms,
-                        fair: shared.warps * env.machine.stack.sms / env.machine.sms(),
-                        at_home,
-                        coming: shared.dispatch.total() - shared.dispatch.started(),
-                        history: counts.did,
-                        lanes: tries.lanes.count_ones(),
-                        trips: tries.trips,
-                        again: tries.again.is_some(),
-                        misses: shared.misses,
-                        bandwidth: shared.bandwidth,
-                        packet: [link.address_bytes, link.acknowledgment_bytes]
-                            .map(|bytes| bytes + link.header_bytes),
-                        line_bytes: env.machine.cache.line_bytes,
-                        number: counts.asked,
-                        experience: shared.session.experience(tries.number),
-                        quarters: shared.session.quarters_of(tries.number),
-                    };
-                    match decide(&question) {
-                        Verdict::Offload => self.leave_for(go, index, *tries, stack, env, shared),
-                        Verdict::Channel => {
-                            self.stay(go, index, &tries, Refusal::Channel, env, shared);
-                        }
-                        Verdict::Warps => {
-                            self.stay(go, index, &tries, Refusal::Warps, env, shared);
-                        }
+                    let verdict = decide(&question(&tries, entry, stack as usize, env, shared));
+                    match verdict {
+                        Verdict::Offload => self.leave_for(go, *tries, stack, env, shared),
+                        Verdict::Channel => self.stay(go, &tries, Refusal::Channel, env, shared),
+                        Verdict::Warps => self.stay(go, &tries, Refusal::Warps, env, shared),
                     }
                     return true;
                 }
@@ -224,14 +190,13 @@ impl Sm {
     fn stay(
         &mut self,
         go: &Issue,
-        index: usize,
         tries: &Try,
         why: Refusal,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) {
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
-        block.warp_mut(index).paths.let_go();
+        block.warp_mut(go.warp).paths.let_go();
         let Try { number, lanes, since, trips, .. } = *tries;
         let stay = tries.again.unwrap_or_else(|| {
             shared.candidates[number as usize].refused[why as usize] += 1;
@@ -248,20 +213,18 @@ impl Sm {
     fn reconsider(
         &mut self,
         go: &Issue,
-        index: usize,
-        mask: Mask,
         stay: &Stay,
         env: &Env<'_, '_>,
         shared: &mut Shared<'_, '_>,
     ) -> bool {
         let (Some(beside), None) = (stay.beside, stay.instance) else { return false };
-        if !env.policy.reconsiders || mask != stay.lanes || stay.trips <= 1 {
+        if !env.policy.reconsiders || go.mask != stay.lanes || stay.trips <= 1 {
             return false;
         }
         let number = stay.number;
         let entry = &env.table.entries[number as usize];
         let block = &mut self.blocks[go.block].as_mut().expect("its block").block;
-        let threads = block.warp_mut(index);
+        let threads = block.warp_mut(go.warp);
         let left = trips(entry, threads, stay.lanes);
         if left >= stay.trips {
             return false;
@@ -295,7 +258,6 @@ impl Sm {
     fn leave_for(
         &mut self,
         go: &Issue,
-        index: usize,
         tries: Try,
         stack: u32,
         env: &Env<'_, '_>,
@@ -310,7 +272,7 @@ impl Sm {
         let entry = &env.table.entries[number as usize];
         let stores = self.store_number;
         let resident = self.blocks[go.block].as_mut().expect("its block");
-        let threads = resident.block.warp_mut(index);
+        let threads = resident.block.warp_mut(go.warp);
         threads.paths.restore(paths);
         let packed = before.unwrap_or_else(|| packed(entry, threads, lanes, env));
         resident.departures.push((go.scheduler as u32, go.slot as u32));
@@ -455,6 +417,41 @@ impl Sm {
         self.wake(block, number, now + 1, env);
         self.settle(now, block);
         Ok(())
+    }
+}
+
+/// What a policy is asked about an instance whose first access reaches a stack.
+fn question<'a>(
+    tries: &Try,
+    entry: &'a Entry,
+    stack: usize,
+    env: &Env<'_, '_>,
+    shared: &Shared<'_, '_>,
+) -> Question<'a> {
+    let link = &env.machine.link;
+    let counts = &shared.candidates[tries.number as usize];
+    Question {
+        entry,
+        tx: shared.links[stack][0],
+        rx: shared.links[stack][1],
+        pending: shared.pending[stack],
+        turn: shared.turns[stack].value,
+        capacity: env.machine.stack.warps * env.machine.stack.sms,
+        fair: shared.warps * env.machine.stack.sms / env.machine.sms(),
+        at_home: shared.at_home(),
+        coming: shared.dispatch.total() - shared.dispatch.started(),
+        history: counts.did,
+        lanes: tries.lanes.count_ones(),
+        trips: tries.trips,
+        again: tries.again.is_some(),
+        misses: shared.misses,
+        bandwidth: shared.bandwidth,
+        packet: [link.address_bytes, link.acknowledgment_bytes]
+            .map(|bytes| bytes + link.header_bytes),
+        line_bytes: env.machine.cache.line_bytes,
+        number: counts.asked,
+        experience: shared.session.experience(tries.number),
+        quarters: shared.session.quarters_of(tries.number),
     }
 }
 

@@ -2,10 +2,9 @@
 //! in the order of each warp, once its registers are there and its unit has room.
 
 use nbcc_isa_simt::operands::Space;
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::Mask;
 use nbcc_sim_simt::machine::fault::Fault;
-use nbcc_sim_simt::timing::NEVER;
 
 use crate::access::Reach;
 use crate::plan::{Kind, Plan};
@@ -24,8 +23,12 @@ pub struct Issue {
     pub slot: usize,
     /// The place of its block.
     pub block: usize,
+    /// The warp's number in its block.
+    pub warp: usize,
     /// The instruction.
     pub pc: u32,
+    /// The threads that are at it.
+    pub mask: Mask,
     /// The threads that it is for.
     pub lanes: Mask,
 }
@@ -50,9 +53,9 @@ impl Sm {
         let mask = threads.paths.current().expect("a path that is ready").1;
         let inst = &env.context.program.code.text[pc as usize];
         let lanes = threads.guarded(&inst.guard, mask);
-        let go = Issue { now, scheduler, slot, block, pc, lanes };
+        let go = Issue { now, scheduler, slot, block, warp: number, pc, mask, lanes };
         if !matches!(warp.role, Role::Plain | Role::Visits { .. })
-            && self.in_candidate(&go, mask, plan, env, shared)
+            && self.in_candidate(&go, plan, env, shared)
         {
             return Ok(());
         }

@@ -5,7 +5,6 @@
 //! port of the cluster. Of a multiprocessor in a stack: its switch and a vault of the stack, or a link
 //! between stacks before and behind.
 
-use nbcc_sim_simt::timing::NEVER;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -13,8 +12,8 @@ use foldhash::fast::FixedState;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::layout::Place;
 use nbcc_sim_dram::{Completion, Kind, Model};
-use nbcc_sim_engine::Cycle;
 use nbcc_sim_engine::slab::Slab;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::timing::cache::Cache;
 
 use crate::ahead::Ahead;

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_engine::NEVER;
 
 use crate::clock::Time;
 

@@ -1,12 +1,12 @@
 //! What a multiprocessor holds: warps in the places of its schedulers, and the blocks that they are of.
 
-use nbcc_sim_engine::Cycle;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::Mask;
 use nbcc_sim_simt::machine::block::Block;
 use nbcc_sim_simt::machine::warp::Warp as Threads;
 use nbcc_sim_simt::paths::Paths;
 use nbcc_sim_simt::timing::scoreboard::Scoreboard;
-use nbcc_sim_simt::timing::{NEVER, operands, schedule};
+use nbcc_sim_simt::timing::{operands, schedule};
 
 use crate::sm::Env;
 use crate::stall::Stall;

@@ -4,7 +4,7 @@ use nbcc_isa::Instruction;
 use nbcc_isa_simt::{Latency, Op, Program, Unit};
 use nbcc_isa_tom::Machine;
 use nbcc_sim_dram::Command;
-use nbcc_sim_engine::statistics::{Value, concat, row};
+use nbcc_sim_engine::statistics::{Value, concat, ratio, row};
 use nbcc_sim_engine::{Definition, EnergyLedger, Statistics};
 use nbcc_sim_simt::machine::COUNTED;
 use nbcc_sim_simt::{Counters, LANES};
@@ -144,10 +144,6 @@ const TIMED: &[Definition] = &[
     row("energy.dram_access", "pJ", "Row buffers read and written, with the vias."),
 ];
 
-fn ratio(a: u64, b: u64) -> f64 {
-    if b == 0 { 0.0 } else { a as f64 / b as f64 }
-}
-
 /// The statistics of the launches of a program that were counted and measured.
 pub fn collect(
     machine: &Machine,
@@ -156,39 +152,43 @@ pub fn collect(
     m: &Measures,
 ) -> Statistics {
     let mut out = Statistics::new(DEFINITIONS);
-    let cycles = m.cycles;
-    let instructions = counters.instructions();
-    let sms = u64::from(machine.sms());
-    let active = counters.cores.iter().filter(|core| **core > 0).count() as u64;
-    let schedulers = u64::from(machine.pipeline.schedulers);
-    let time = m.time as f64 / 1e6;
-    out.set("schema_version", SCHEMA_VERSION);
-    out.set("target", program.machine.isa.name);
-    out.set("machine.name", machine.name.as_str());
-    out.set("machine.hash", program.machine.hash());
-    out.set("timing", "cycle");
-    out.set("cycles", cycles);
-    out.set("time_ns", time);
-    out.set("instructions", instructions);
-    out.set("ipc", ratio(instructions, cycles * active));
-    counters.count(program, &mut out);
+    counters.head(program, SCHEMA_VERSION, "cycle", m.cycles, &mut out);
+    out.set("time_ns", nanoseconds(m));
+    multiprocessors(machine, counters.active(), m, &mut out);
+    offloading(program, counters.instructions(), m, &mut out);
+    memory(m, &mut out);
+    bandwidth(m, &mut out);
+    utilisation(machine, counters.active(), m, &mut out);
+    let ledger = energy(machine, program, counters, m);
+    for (key, picojoules) in ledger.parts() {
+        out.set(key, *picojoules);
+    }
+    out.set("energy_pj", ledger.total());
+    out
+}
 
-    out.set("core.count", sms);
-    out.set("core.active", active);
-    let list = counters.cores.iter().map(|n| (*n).into()).collect();
-    out.set("core.instructions", Value::List(list));
-    out.set("core.cycles", cycles * sms * schedulers);
+/// How long the launches took.
+fn nanoseconds(m: &Measures) -> f64 {
+    m.time as f64 / 1e6
+}
+
+/// What schedulers did, and how many warps were there.
+fn multiprocessors(machine: &Machine, active: u64, m: &Measures, out: &mut Statistics) {
+    let schedulers = u64::from(machine.sms() * machine.pipeline.schedulers);
+    out.set("core.cycles", m.cycles * schedulers);
     out.set("core.issue_cycles", m.sm.issue_cycles);
     out.set("core.stall_cycles", m.stalls.iter().sum::<u64>());
     for stall in Stall::ALL {
         out.set(stall.key(), m.stalls[stall as usize]);
     }
-    offloading(program, instructions, m, &mut out);
     out.set("occupancy.blocks", u64::from(m.occupancy.0));
     out.set("occupancy.limit", m.occupancy.1);
-    let room = cycles * active * u64::from(machine.sm.warps);
+    let room = m.cycles * active * u64::from(machine.sm.warps);
     out.set("occupancy.warps", ratio(m.sm.warp_cycles, room));
+}
 
+/// What was accessed, where it was found, and what went over the links for it.
+fn memory(m: &Measures, out: &mut Statistics) {
     let flow = &m.memory.flow;
     out.set("memory.accesses", m.sm.accesses);
     out.set("memory.lines", m.sm.lines);
@@ -211,7 +211,6 @@ pub fn collect(
     out.set("link.tx_packets", flow.tx_packets);
     out.set("link.rx_packets", flow.rx_packets);
     out.set("link.cross_packets", flow.cross_packets);
-
     let dram = &m.memory.dram;
     out.set("dram.requests", dram.requests);
     out.set("dram.reads", dram.reads);
@@ -222,17 +221,26 @@ pub fn collect(
     out.set("dram.activates", dram.commands.of(Command::Activate));
     out.set("dram.precharges", dram.rows_closed);
     out.set("dram.refreshes", dram.commands.of(Command::Refresh));
+}
 
+/// Bytes by level, and how many a second; a byte a nanosecond is a GB/s.
+fn bandwidth(m: &Measures, out: &mut Statistics) {
+    let (flow, time) = (&m.memory.flow, nanoseconds(m));
+    let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
     out.set("bytes.interconnect_up", flow.interconnect_up);
     out.set("bytes.interconnect_down", flow.interconnect_down);
     out.set("bytes.tsv", flow.tsv_bytes);
     out.set("bytes.host", flow.host_bytes);
-    // A byte a nanosecond is a GB/s.
-    let rate = |bytes: u64| if time > 0.0 { bytes as f64 / time } else { 0.0 };
     out.set("bandwidth.memory", rate(flow.tsv_bytes));
     out.set("bandwidth.tx", rate(flow.tx_bytes));
     out.set("bandwidth.rx", rate(flow.rx_bytes));
-    out.set("utilisation.issue", ratio(m.sm.issue_cycles, cycles * active * schedulers));
+}
+
+/// For which share of the time schedulers, links and vias had something to do.
+fn utilisation(machine: &Machine, active: u64, m: &Measures, out: &mut Statistics) {
+    let (flow, time) = (&m.memory.flow, nanoseconds(m));
+    let schedulers = u64::from(machine.pipeline.schedulers);
+    out.set("utilisation.issue", ratio(m.sm.issue_cycles, m.cycles * active * schedulers));
     let links = m.time * u64::from(machine.stack.count);
     out.set("utilisation.tx", ratio(flow.tx_busy, links));
     out.set("utilisation.rx", ratio(flow.rx_busy, links));
@@ -241,13 +249,6 @@ pub fn collect(
     let tsv_time = flow.tsv_cycles as f64 * bytes * f64::from(machine.stack.vaults)
         / machine.stack.internal_bandwidth;
     out.set("utilisation.tsv", if time > 0.0 { tsv_time / (time * vaults) } else { 0.0 });
-
-    let ledger = energy(machine, program, counters, m);
-    for (key, picojoules) in ledger.parts() {
-        out.set(key, *picojoules);
-    }
-    out.set("energy_pj", ledger.total());
-    out
 }
 
 /// What candidates did, together and one by one, and where the learnt mapping puts memory.

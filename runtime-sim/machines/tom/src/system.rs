@@ -7,9 +7,8 @@
 use std::sync::{Arc, Mutex};
 
 use nbcc_sim_dram::Model;
-use nbcc_sim_engine::{Cycle, Progress, Team};
+use nbcc_sim_engine::{Cycle, NEVER, Progress, Team};
 use nbcc_sim_simt::machine::fault::Fault;
-use nbcc_sim_simt::timing::NEVER;
 
 use crate::clock::Time;
 use crate::map::Learning;

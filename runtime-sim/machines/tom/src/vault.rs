@@ -6,8 +6,7 @@ use std::sync::Arc;
 use nbcc_isa_tom::Machine;
 use nbcc_isa_tom::layout::Place;
 use nbcc_sim_dram::{Banks, Completion, DataPath, DramConfig, Kind, Model, Port, Request};
-use nbcc_sim_engine::Cycle;
-use nbcc_sim_simt::timing::NEVER;
+use nbcc_sim_engine::{Cycle, NEVER};
 use nbcc_sim_simt::timing::calendar::Calendar;
 
 use crate::clock::{Clock, Time};

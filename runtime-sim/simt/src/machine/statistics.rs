@@ -5,7 +5,7 @@ use crate::{LANES, Mask};
 use nbcc_isa::Instruction;
 use nbcc_isa_simt::operands::Space;
 use nbcc_isa_simt::{Category, Op, PhysReg, Program};
-use nbcc_sim_engine::statistics::{Value, concat, row};
+use nbcc_sim_engine::statistics::{Value, concat, ratio, row};
 use nbcc_sim_engine::{Definition, Statistics};
 
 use crate::machine::launch::Launch;
@@ -171,28 +171,45 @@ impl Counters {
 
     /// The statistics of the program that was counted.
     pub fn statistics(&self, program: &Program) -> Statistics {
-        let machine = &program.machine;
         let mut out = Statistics::new(DEFINITIONS);
-        let instructions = self.instructions();
-        let active = self.cores.iter().filter(|core| **core > 0).count() as u64;
-        out.set("schema_version", SCHEMA_VERSION);
-        out.set("target", machine.isa.name);
-        out.set("machine.name", machine.name.as_str());
-        out.set("machine.hash", machine.hash());
-        out.set("timing", "functional");
-        out.set("cycles", self.cycles);
-        out.set("instructions", instructions);
-        out.set("ipc", instructions as f64 / (self.cycles * active) as f64);
+        self.head(program, SCHEMA_VERSION, "functional", self.cycles, &mut out);
         out.set("energy_pj", 0.0);
-        self.count(program, &mut out);
-        out.set("core.count", self.cores.len() as u64);
-        out.set("core.active", active);
-        out.set("core.instructions", Value::List(self.cores.iter().map(|n| (*n).into()).collect()));
         out
     }
 
+    /// Cores that issued an instruction.
+    pub fn active(&self) -> u64 {
+        self.cores.iter().filter(|core| **core > 0).count() as u64
+    }
+
+    /// Sets what the table of a SIMT machine begins with, and what [`COUNTED`] names: a version of the table,
+    /// the kind of timing, and how many cycles the launches took.
+    pub fn head(
+        &self,
+        program: &Program,
+        version: u64,
+        timing: &'static str,
+        cycles: u64,
+        out: &mut Statistics,
+    ) {
+        let machine = &program.machine;
+        let (instructions, active) = (self.instructions(), self.active());
+        out.set("schema_version", version);
+        out.set("target", machine.isa.name);
+        out.set("machine.name", machine.name.as_str());
+        out.set("machine.hash", machine.hash());
+        out.set("timing", timing);
+        out.set("cycles", cycles);
+        out.set("instructions", instructions);
+        out.set("ipc", ratio(instructions, cycles * active));
+        self.count(program, out);
+        out.set("core.count", self.cores.len() as u64);
+        out.set("core.active", active);
+        out.set("core.instructions", Value::List(self.cores.iter().map(|n| (*n).into()).collect()));
+    }
+
     /// Sets what [`COUNTED`] names.
-    pub fn count(&self, program: &Program, out: &mut Statistics) {
+    fn count(&self, program: &Program, out: &mut Statistics) {
         let instructions = self.instructions();
         out.set("launches", self.launches);
         out.set("blocks", self.blocks);

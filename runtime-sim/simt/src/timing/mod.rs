@@ -13,6 +13,3 @@ pub mod operands;
 pub mod pool;
 pub mod schedule;
 pub mod scoreboard;
-
-/// A cycle that does not come by itself.
-pub const NEVER: nbcc_sim_engine::Cycle = nbcc_sim_engine::Cycle::MAX;

@@ -1,8 +1,6 @@
 //! A few places that are held for a while: buffers, tables of pending requests.
 
-use nbcc_sim_engine::Cycle;
-
-use super::NEVER;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 /// Places, each free from a cycle on.
 #[derive(Clone, Debug)]

@@ -1,8 +1,6 @@
 //! Which warp goes next: the one that can first; among those that can at once the next one in a round.
 
-use nbcc_sim_engine::Cycle;
-
-use super::NEVER;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 /// The place of the warp that goes next and its cycle, at `now` at the earliest; `ready` is from when
 /// each can. None where none can.

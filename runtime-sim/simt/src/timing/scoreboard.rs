@@ -1,9 +1,7 @@
 //! Which registers of a warp are on their way: an instruction issues once what it reads is written,
 //! and what it writes is neither to be read nor to be written by one before it.
 
-use nbcc_sim_engine::Cycle;
-
-use super::NEVER;
+use nbcc_sim_engine::{Cycle, NEVER};
 
 /// Cycles of a register.
 #[derive(Clone, Copy, Debug, Default)]
