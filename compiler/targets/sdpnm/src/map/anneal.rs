@@ -70,7 +70,22 @@ pub struct Board<'a> {
     over: i32,
     /// When and where the value is held that is looked at.
     held: Vec<(i64, usize)>,
+    /// What the last move changed, to take it back.
+    journal: Journal,
+    /// The number of the move, and that of the last one that changed each value.
+    number: u64,
+    changed: Vec<u64>,
     looks: u64,
+}
+
+/// What the values that a move changed cost before it, and where they waited.
+#[derive(Debug, Default)]
+struct Journal {
+    was: Vec<(usize, i32, Vec<Ring>)>,
+    /// Looks that the move took.
+    looks: u64,
+    /// Lists to be used again.
+    spare: Vec<Vec<Ring>>,
 }
 
 /// Looks that take as long as what is done for a value beside them.
@@ -118,6 +133,9 @@ impl<'a> Board<'a> {
             kept: vec![0; grid.pes],
             over: 0,
             held: Vec::new(),
+            journal: Journal::default(),
+            number: 1,
+            changed: vec![0; n],
             looks: 0,
         };
         let mut free: Vec<Vec<usize>> = vec![(0..grid.pes).collect(); ii as usize];
@@ -318,20 +336,40 @@ impl<'a> Board<'a> {
         self.bad.is_empty() && self.over == 0
     }
 
+    /// Looks that it takes to find out what a value costs.
+    fn looks_for(&self, value: usize) -> u64 {
+        let holders = self.holders[value].len();
+        (EACH + holders * (self.readers[value].len() + holders - 1)) as u64
+    }
+
+    /// Finds out what a value costs where things stand now. Once a move is all that there is to do: it has put
+    /// everything in its place before.
     fn update(&mut self, value: usize) {
-        let mut rings = std::mem::take(&mut self.rings[value]);
-        rings.iter().for_each(|ring| self.keep(ring.pe, -ring.registers));
-        rings.clear();
+        let looks = self.looks_for(value);
+        self.looks += looks;
+        self.journal.looks += looks;
+        if std::mem::replace(&mut self.changed[value], self.number) == self.number {
+            return;
+        }
+        let mut rings = self.journal.spare.pop().unwrap_or_default();
         let mut held = std::mem::take(&mut self.held);
         self.hold(value, &mut held);
-        let reads = self.readers[value].len() + held.len() - 1;
-        self.looks += (EACH + held.len() * reads) as u64;
         let cost = self.cost_of(value, &held, &mut rings);
         self.held = held;
-        rings.iter().for_each(|ring| self.keep(ring.pe, ring.registers));
-        self.rings[value] = rings;
-        self.total += i64::from(cost - self.cost[value]);
-        self.cost[value] = cost;
+        let (cost, rings) = self.set(value, cost, rings);
+        self.journal.was.push((value, cost, rings));
+    }
+
+    /// Notes what a value costs, and where it waits; what it was before.
+    fn set(&mut self, value: usize, cost: i32, rings: Vec<Ring>) -> (i32, Vec<Ring>) {
+        let old = std::mem::replace(&mut self.rings[value], rings);
+        old.iter().for_each(|ring| self.keep(ring.pe, -ring.registers));
+        for at in 0..self.rings[value].len() {
+            let Ring { pe, registers, .. } = self.rings[value][at];
+            self.keep(pe, registers);
+        }
+        let before = std::mem::replace(&mut self.cost[value], cost);
+        self.total += i64::from(cost - before);
         let at = self.bad_at[value];
         if cost > 0 && at == NONE {
             self.bad_at[value] = self.bad.len() as u32;
@@ -343,6 +381,28 @@ impl<'a> Board<'a> {
             }
             self.bad_at[value] = NONE;
         }
+        (before, old)
+    }
+
+    /// Begins a move: what the one before changed stays.
+    fn begin(&mut self) {
+        self.number += 1;
+        self.journal.looks = 0;
+        while let Some((.., mut rings)) = self.journal.was.pop() {
+            rings.clear();
+            self.journal.spare.push(rings);
+        }
+    }
+
+    /// Lets values cost what they did before the move, whose items are back.
+    fn restore(&mut self) {
+        let mut was = std::mem::take(&mut self.journal.was);
+        for (value, cost, rings) in was.drain(..) {
+            let (_, mut rings) = self.set(value, cost, rings);
+            rings.clear();
+            self.journal.spare.push(rings);
+        }
+        self.journal.was = was;
     }
 
     fn update_of(&mut self, item: u32) {
@@ -358,6 +418,15 @@ impl<'a> Board<'a> {
 
     /// Exchanges what stands on an item's cell and on `pe` in the same slot.
     fn swap(&mut self, item: u32, pe: usize) {
+        let other = self.exchange(item, pe);
+        if other != NONE {
+            self.update_of(other);
+        }
+        self.update_of(item);
+    }
+
+    /// The same without finding out what it costs; what stood on `pe`.
+    fn exchange(&mut self, item: u32, pe: usize) -> u32 {
         let Item { pe: from, time, .. } = self.items[item as usize];
         let (a, b) = (self.cell(time, from), self.cell(time, pe));
         let other = self.cells[b];
@@ -366,9 +435,8 @@ impl<'a> Board<'a> {
         self.items[item as usize].pe = pe;
         if other != NONE {
             self.items[other as usize].pe = from;
-            self.update_of(other);
         }
-        self.update_of(item);
+        other
     }
 
     /// Puts a route on a free cell.
@@ -378,7 +446,6 @@ impl<'a> Board<'a> {
         self.cells[a] = NONE;
         self.cells[b] = item;
         self.items[item as usize] = Item { pe, time, ..old };
-        self.update(old.value);
     }
 
     /// A PE near something that has to do with an item of `value`.
@@ -444,6 +511,7 @@ impl<'a> Board<'a> {
                 return None;
             }
             self.retime(item, pe, time);
+            self.update(old.value);
             return Some(Undo::Retime { item, pe: old.pe, time: old.time });
         }
         if pe == old.pe || !self.is_right(old.value, old.time, pe) {
@@ -500,20 +568,29 @@ impl<'a> Board<'a> {
         Some(Undo::Insert { item })
     }
 
+    /// Takes the last move back.
     fn undo(&mut self, undo: Undo) {
-        match undo {
-            Undo::Swap { item, from } => self.swap(item, from),
-            Undo::Retime { item, pe, time } => self.retime(item, pe, time),
+        // Looks that it would take to find out again what was known.
+        self.looks += match undo {
+            Undo::Swap { item, from } => {
+                self.exchange(item, from);
+                self.journal.looks
+            }
+            Undo::Retime { item, pe, time } => {
+                self.retime(item, pe, time);
+                self.journal.looks
+            }
             Undo::Insert { item } => {
                 let old = self.remove(item);
-                self.update(old.value);
+                self.looks_for(old.value)
             }
             Undo::Remove { item, old } => {
                 let number = self.insert(old);
                 debug_assert_eq!(number, item);
-                self.update(old.value);
+                self.looks_for(old.value)
             }
-        }
+        };
+        self.restore();
     }
 
     /// Anneals for that many moves, or until so many looks have been taken or the time is over. True as soon as
@@ -538,6 +615,7 @@ impl<'a> Board<'a> {
                     return false;
                 }
                 let before = self.total;
+                self.begin();
                 let Some(undo) = self.step(random) else { continue };
                 let worse = (self.total - before) as f64;
                 if worse > 0.0 && worse > t * quantiles[random.below(quantiles.len())] {
@@ -596,4 +674,80 @@ pub struct Cooling {
 /// Quantiles of the exponential distribution: what `-ln(u)` gives for evenly spread `u`.
 fn quantiles() -> [f64; 1024] {
     std::array::from_fn(|i| -((i as f64 + 0.5) / 1024.0).ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use nbcc_isa_sdpnm::{Array, Links};
+
+    use super::*;
+    use crate::map::dfg::Dep;
+
+    /// What everything costs where things stand, and the registers that there are too many, found out anew.
+    fn anew(board: &Board<'_>) -> (i64, i32) {
+        let (mut cost, mut held, mut rings) = (0, Vec::new(), Vec::new());
+        let mut kept = vec![0; board.grid.pes];
+        for value in 0..board.dfg.len() {
+            board.hold(value, &mut held);
+            rings.clear();
+            cost += i64::from(board.cost_of(value, &held, &mut rings));
+            rings.iter().for_each(|ring| kept[ring.pe] += ring.registers);
+        }
+        let registers = board.grid.array.registers as i32;
+        let over = kept.iter().map(|kept| (kept - registers).max(0)).sum();
+        (cost + i64::from(ROUTE) * board.routes.len() as i64 + i64::from(REGISTER * over), over)
+    }
+
+    #[test]
+    fn what_a_move_changed_is_as_before_once_it_is_taken_back() {
+        let mut random = Random::new(7);
+        let time: Vec<i64> = (0..20).map(|op| op / 2).collect();
+        let edges: Vec<Dep> = (0..40)
+            .map(|edge| {
+                let (from, to) = (random.below(20), random.below(20));
+                let back = i64::from(time[to] <= time[from]);
+                Dep { from, to, distance: back * (time[from] - time[to] + 3) / 3, edge }
+            })
+            .collect();
+        let ends = |end: fn(&Dep) -> usize| {
+            let of = |op| edges.iter().filter(|e| end(e) == op).map(|e| e.edge).collect();
+            (0..20).map(of).collect::<Vec<Vec<usize>>>()
+        };
+        let none = vec![Vec::new(); 20];
+        let dfg = Dfg {
+            node: (0..20).collect(),
+            is_memory: vec![false; 20],
+            out: ends(|e| e.from),
+            into: ends(|e| e.to),
+            edges,
+            orders: Vec::new(),
+            orders_out: none.clone(),
+            orders_into: none,
+            banks: None,
+        };
+        let array = Array {
+            rows: 4,
+            columns: 4,
+            links: Links::Sdpnm,
+            registers: 2,
+            memory_ports: 16,
+            contexts: 64,
+        };
+        let grid = Grid::new(&array);
+        let mut board = Board::new(&dfg, &grid, 3, &time, None, &mut random).expect("room");
+        let mut taken_back = 0;
+        for _ in 0..3000 {
+            let before = (board.total, board.over, board.bad.len());
+            board.begin();
+            let Some(undo) = board.step(&mut random) else { continue };
+            assert_eq!((board.total, board.over), anew(&board));
+            if random.chance(160) {
+                board.undo(undo);
+                assert_eq!((board.total, board.over, board.bad.len()), before);
+                taken_back += 1;
+            }
+            assert_eq!((board.total, board.over), anew(&board));
+        }
+        assert!(taken_back > 100 && !board.routes.is_empty(), "{taken_back}");
+    }
 }

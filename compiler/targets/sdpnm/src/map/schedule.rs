@@ -273,7 +273,8 @@ impl<'a> Fit<'a> {
     /// Moves accesses to slots where they meet fewer others at their banks, as long as that is worth
     /// longer lives, where they wait `waits` cycles an iteration at least.
     fn spread(&mut self, banks: &Banks, (wait, waits): (i64, i64), random: &mut Random) {
-        let is_memory = |op: &usize| self.dfg.is_memory[*op];
+        let dfg = self.dfg;
+        let is_memory = |op: &usize| dfg.is_memory[*op];
         let accesses: Vec<usize> = (0..self.dfg.len()).filter(is_memory).collect();
         let mut walks = Walks::new(banks);
         let mut stalls_of = |fit: &Fit<'_>, slot: usize| {
@@ -302,9 +303,11 @@ impl<'a> Fit<'a> {
             let by = if random.chance(128) { by } else { -by };
             let Some(moved) = self.push(op, by) else { continue };
             let before = self.cost(&moved) + depth;
-            let mut slots: Vec<usize> = moved.iter().map(|&(op, _)| self.slot(op)).collect();
+            let accessing = moved.iter().map(|&(op, _)| op).filter(is_memory);
+            let accessing: Vec<usize> = accessing.collect();
+            let mut slots: Vec<usize> = accessing.iter().map(|&op| self.slot(op)).collect();
             self.shift(&moved, 1);
-            slots.extend(moved.iter().map(|&(op, _)| self.slot(op)));
+            slots.extend(accessing.iter().map(|&op| self.slot(op)));
             slots.sort_unstable();
             slots.dedup();
             let temperature = 60 * (rounds - round) / rounds;
