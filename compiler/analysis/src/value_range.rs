@@ -16,7 +16,7 @@ use nbcc_ir::{
 use crate::{AffineForms, sign_extend};
 
 /// Operations followed from a value at most.
-const DEPTH: u32 = 48;
+const MAX_FOLLOWED: u32 = 48;
 
 /// Branches looked at on the way to a block at most.
 const BRANCHES: usize = 8;
@@ -102,7 +102,7 @@ impl<'a> ValueRanges<'a> {
 
     /// The range of a scalar integer; that of its type where nothing more is known.
     pub fn of(&self, value: Value) -> ValueRange {
-        self.within(value, DEPTH)
+        self.within(value, MAX_FOLLOWED)
     }
 
     /// Whether a value is within limits.
@@ -172,13 +172,13 @@ impl<'a> ValueRanges<'a> {
 
     /// The range of a value where a block runs: that of all values, and what branches on the way say.
     pub fn at(&self, value: Value, block: Block) -> ValueRange {
-        self.behind(value, self.of(value), block, DEPTH)
+        self.behind(value, self.of(value), block, MAX_FOLLOWED)
     }
 
     /// The range of a value where control goes from a block on the way of that number: that of all values,
     /// and what the branch there and those before it say.
     pub fn on_way(&self, value: Value, block: Block, way: usize) -> ValueRange {
-        self.arriving(&(block, way, value), DEPTH)
+        self.arriving(&(block, way, value), MAX_FOLLOWED)
     }
 
     /// The range of a parameter of a block where ways meet. What comes back to itself may be anything.

@@ -25,7 +25,7 @@ pub const MAY_HAVE_ROUNDED: &str = "divisions, roots and functions like `exp` ma
                                     in the program it is a fault of nbcc";
 
 /// How far apart floats are at most that may have become so.
-const CLOSE: f64 = 1e-3;
+const MAX_DIFFERENCE: f64 = 1e-3;
 
 /// Whose results are right.
 pub const ORACLE: &str = "the interpreter's";
@@ -101,7 +101,7 @@ pub fn compare(output: &Image, reference: &Image) -> Comparison {
 impl Comparison {
     /// What to do about a difference.
     pub fn what_next(&self) -> &'static str {
-        let are_close = self.worst_ulp > 0 && self.worst_relative <= CLOSE;
+        let are_close = self.worst_ulp > 0 && self.worst_relative <= MAX_DIFFERENCE;
         match self.worst_integer {
             0 if are_close => MAY_HAVE_GROWN,
             1 => MAY_HAVE_ROUNDED,

@@ -83,9 +83,9 @@ fn identity(path: &Path) -> Option<Identity> {
 /// Where a file is or would be made, links followed.
 pub fn place(path: &Path) -> Option<PathBuf> {
     /// Links that are followed, as Linux does.
-    const MOST: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_path_buf();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

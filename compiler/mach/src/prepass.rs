@@ -15,7 +15,7 @@ use crate::list::{Hazards, Issued, Priority, Ready, Timed, as_urgent};
 use crate::{InstData, VReg};
 
 /// Of those that are ready, so many are looked at.
-const LOOK: usize = 48;
+const MAX_CANDIDATES: usize = 48;
 
 /// How far before its turn in the program an instruction may come, in instructions: each is tried, and
 /// what takes least time is taken. Where a block computes the same of many values, a short way ahead
@@ -27,10 +27,10 @@ const WINDOWS: [usize; 4] = [usize::MAX, 256, 128, 64];
 const ROW_WINDOWS: [usize; 7] = [usize::MAX, 256, 192, 128, 96, 64, 48];
 
 /// Of the cycles of an order, the part that another one has to save.
-const MUCH: u32 = 16;
+const MIN_SAVED_PART: u32 = 16;
 
 /// How many times as far what is to come first may come.
-const EARLY: usize = 2;
+const EARLY_WINDOWS: usize = 2;
 
 /// What of registers matters to the order of a block.
 pub struct Pressure<'a, C> {
@@ -62,8 +62,9 @@ pub fn schedule<I: Instruction<Reg = VReg>>(
     let orders =
         anyhow.chain(in_rows).map(|ahead| within(ahead, &graph, &priority, hazards, live.clone()));
     // The times are estimates: a shorter way ahead has to save something.
-    let best =
-        orders.reduce(|best, other| if other.1 < best.1 - best.1 / MUCH { other } else { best });
+    let best = orders.reduce(
+        |best, other| if other.1 < best.1 - best.1 / MIN_SAVED_PART { other } else { best },
+    );
     best.map(|(order, _)| order).unwrap_or_default()
 }
 
@@ -112,7 +113,7 @@ fn within(
     let mut in_order: BTreeSet<usize> = BTreeSet::new();
     // Ready, but too far ahead of the first instruction that is left: what is to come first, and others.
     let mut ahead: [BTreeSet<usize>; 2] = Default::default();
-    let reaches = [window.saturating_mul(EARLY), window];
+    let reaches = [window.saturating_mul(EARLY_WINDOWS), window];
     let mut is_issued = vec![false; height.len()];
     let mut first = 0;
     let mut gave_up = false;
@@ -142,24 +143,25 @@ fn within(
         if holds {
             // What accesses the open row goes on as long as there are any registers.
             let open = ready.iter().map(|&(.., at)| at).filter(|&at| row.is_open(at));
-            fits = open.take(LOOK).find(|&at| live.takes(at));
-            let here = || usual().filter(|&at| !row.leads_away(at)).take(LOOK);
+            fits = open.take(MAX_CANDIDATES).find(|&at| live.takes(at));
+            let here = || usual().filter(|&at| !row.leads_away(at)).take(MAX_CANDIDATES);
             fits = fits.or_else(|| here().find(|&at| live.fits(at)));
             let turn = in_order.iter().copied().filter(|&at| !row.leads_away(at));
-            let turn = || turn.clone().filter(|&at| priority(at) < Priority::Last).take(LOOK);
+            let turn =
+                || turn.clone().filter(|&at| priority(at) < Priority::Last).take(MAX_CANDIDATES);
             fits = fits.or_else(|| turn().find(|&at| live.takes(at)));
-            let away = || usual().filter(|&at| !row.turns(at)).take(LOOK);
+            let away = || usual().filter(|&at| !row.turns(at)).take(MAX_CANDIDATES);
             fits = fits.or_else(|| away().find(|&at| live.fits(at)));
             holds =
                 fits.is_some() || next.is_some_and(|cycle| cycle <= issued.clock + row.patience());
         }
         if !holds {
-            fits = usual().take(LOOK).find(|&at| live.fits(at));
+            fits = usual().take(MAX_CANDIDATES).find(|&at| live.fits(at));
             let may =
                 |at: &usize| priority(*at) < Priority::Last || live.is_full() || issued.coming == 0;
             let in_turn: Vec<usize> = match fits {
                 Some(_) => vec![],
-                None => in_order.iter().copied().filter(may).take(LOOK).collect(),
+                None => in_order.iter().copied().filter(may).take(MAX_CANDIDATES).collect(),
             };
             fits = fits.or_else(|| in_turn.into_iter().find(|&at| live.fits(at)));
         }

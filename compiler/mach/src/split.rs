@@ -15,7 +15,7 @@ use crate::liveness::Liveness;
 use crate::{Block, Function, InstData, VReg};
 
 /// A value that was brought to a register serves the reads of so many instructions that follow.
-const REACH: usize = 12;
+const MAX_DISTANCE: usize = 12;
 
 /// How a value can do without a register between its uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,8 @@ where
                     return;
                 }
                 let change = changes.entry(vreg).or_default().entry(block).or_default();
-                if operand.role.reads() && brought.get(&vreg).is_none_or(|&b| at > b + REACH) {
+                if operand.role.reads() && brought.get(&vreg).is_none_or(|&b| at > b + MAX_DISTANCE)
+                {
                     brought.insert(vreg, at);
                     change.moves += 1.0;
                     change.cycles += f64::from(latency);
@@ -308,7 +309,7 @@ fn rewrite<I, S>(
             }
             let mut here: BTreeMap<VReg, VReg> = BTreeMap::new();
             for &vreg in uses.iter().filter(|vreg| ways.contains_key(vreg)) {
-                let near = brought.get(&vreg).filter(|&&(from, _)| at <= from + REACH);
+                let near = brought.get(&vreg).filter(|&&(from, _)| at <= from + MAX_DISTANCE);
                 let register = match near {
                     Some(&(_, register)) => register,
                     None => {

@@ -12,7 +12,7 @@ use nbcc_ir::{
 use crate::unreachable;
 
 /// Cases of a block's parameters at most.
-const MOST: usize = 8;
+const MAX_CASES: usize = 8;
 
 /// Makes jumps of such branches.
 pub fn run(func: &mut Function) -> bool {
@@ -143,7 +143,7 @@ impl Cases {
                 break;
             }
             all = more;
-            if all.len() > MOST {
+            if all.len() > MAX_CASES {
                 return None;
             }
         }

@@ -19,7 +19,7 @@ use crate::unreachable;
 use crate::unroll::Candidate;
 
 /// Iterations at most.
-const MOST: u64 = 32;
+const MAX_TRIPS: u64 = 32;
 
 /// Unrolls such loops of eight iterations at most.
 pub fn run(func: &mut Function) -> bool {
@@ -155,7 +155,7 @@ fn bound(
     let scalar = func.ty(param).scalar;
     let bits = |number: i64| number as u64 & (u64::MAX >> (64 - scalar.bits()));
     let mut now = first(func, forest, l, number, step)?;
-    for iteration in 1..=MOST {
+    for iteration in 1..=MAX_TRIPS {
         let next = step.after(now);
         let asked = if is_next { next } else { now };
         let asked = sign_extend(scalar, asked as u64);
@@ -260,7 +260,7 @@ fn first(func: &Function, forest: &LoopForest, l: Loop, number: usize, step: Ste
     };
     // As many ones as the greatest value has digits.
     let most = |high: i64| (1_i64 << (64 - high.leading_zeros())) - 1;
-    (low >= 0 && high < 1 << MOST).then(|| most(high))
+    (low >= 0 && high < 1 << MAX_TRIPS).then(|| most(high))
 }
 
 /// Lets values of a loop that are used behind it be handed over on the ways out, so that its blocks can be copied

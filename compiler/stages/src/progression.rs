@@ -4,7 +4,7 @@ use crate::bounds::{AffineVar, affine_of};
 use crate::{Expr, Pipeline, RDom};
 
 /// No number of such a coordinate exceeds this, so that none overflows.
-pub(crate) const MOST: i64 = 1 << 28;
+pub(crate) const MAX_COORDINATE: i64 = 1 << 28;
 
 /// A coordinate: `factor`, which is not zero, times a variable of a domain, plus `offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Progression {
             return None;
         };
         let offset = affine.constant;
-        let is_small = [factor, offset].iter().all(|n| n.abs() <= MOST);
+        let is_small = [factor, offset].iter().all(|n| n.abs() <= MAX_COORDINATE);
         (of == rdom && is_small).then_some(Progression { variable, factor, offset })
     }
 }

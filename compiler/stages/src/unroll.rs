@@ -7,7 +7,7 @@
 use foldhash::{HashMap, HashMapExt};
 use nbcc_base::Span;
 
-use crate::progression::{MOST, Progression};
+use crate::progression::{MAX_COORDINATE, Progression};
 use crate::simplify::Simplifier;
 use crate::{
     BinaryOp, CompareOp, Definition, DirectiveKind, ElementType, Expr, ExprKind, Func, Literal,
@@ -165,7 +165,7 @@ impl Unroller {
                 return None;
             }
             let ends: [i64; 2] = [min, min + extent.max(1) - 1];
-            if ends.iter().any(|end| factor.abs().saturating_mul(end.abs()) > MOST) {
+            if ends.iter().any(|end| factor.abs().saturating_mul(end.abs()) > MAX_COORDINATE) {
                 return None;
             }
             sides.push(Side { dim: d as u32, variable, min, extent, factor, offset });

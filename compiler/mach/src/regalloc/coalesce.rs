@@ -12,7 +12,7 @@ use super::{Allocation, RegisterFile, bias};
 use crate::{Function, VReg};
 
 /// Registers with more neighbours than this are left alone, to bound the work.
-const MANY: usize = 4096;
+const MAX_NEIGHBOURS: usize = 4096;
 
 /// Merges what can be, rewrites the function, and removes copies of a register to itself.
 pub fn coalesce<I, S>(
@@ -84,7 +84,7 @@ impl Merging<'_> {
     fn try_merge(&mut self, to: VReg, from: VReg) {
         let [a, b] = [to, from].map(|vreg| self.merged.find(vreg));
         let lists = [a, b].map(|vreg| std::mem::take(&mut self.graph.neighbours[vreg]));
-        let merge = a != b && lists.iter().all(|list| list.len() <= MANY);
+        let merge = a != b && lists.iter().all(|list| list.len() <= MAX_NEIGHBOURS);
         let shared = if merge { self.shared([a, b], &lists) } else { None };
         let [mut own, mut other] = lists;
         let Some(shared) = shared else {

@@ -11,7 +11,7 @@ use nbcc_mach::liveness::Liveness;
 use super::select::MachFunction;
 
 /// Entries that the largest instruction needs of a bank where values are spilled.
-const LEAST: u16 = 8;
+const MIN_ENTRIES: u16 = 8;
 
 /// The most entries that instructions can name.
 const NAMES: u32 = 256;
@@ -76,7 +76,7 @@ impl Banks {
         if self.hints.len() == 1 {
             return Some(self.only_last());
         }
-        let least = |&wanted: &u16| if wanted > 0 { LEAST } else { 0 };
+        let least = |&wanted: &u16| if wanted > 0 { MIN_ENTRIES } else { 0 };
         let least: Vec<u16> = wanted.iter().map(least).collect();
         let mut quotas: Vec<u16> = wanted.iter().zip(&least).map(|(&w, &l)| w.max(l)).collect();
         for store in &self.stores {

@@ -20,7 +20,7 @@ const LIMIT: usize = 6;
 
 /// What follows a block becomes part of it at once where it has so many instructions at most. Others wait
 /// until all branches are converted: each instruction of a long row of them then moves once.
-const SHORT: usize = 64;
+const MAX_JOINED: usize = 64;
 
 type Insts = Vec<InstData<Inst<VReg>>>;
 
@@ -37,7 +37,7 @@ pub fn run(func: &mut MachFunction) -> usize {
         while let Some(meeting) = convert(func, block, &mut facts) {
             count += 1;
             converted.insert(block);
-            if func.blocks[meeting].insts.len() <= SHORT {
+            if func.blocks[meeting].insts.len() <= MAX_JOINED {
                 join(func, block, meeting, &mut facts);
             }
         }

@@ -13,7 +13,7 @@ use nbcc_sim_simt::timing::coalesce::{Piece, is_contiguous, pieces};
 use nbcc_sim_simt::timing::conflicts;
 use nbcc_sim_simt::{LANES, Mask, lanes_of};
 
-use crate::answers::{Flight, MOST, Message, Owner, Phase, Word, WordRequest};
+use crate::answers::{Flight, MAX_WORDS, Message, Owner, Phase, Word, WordRequest};
 use crate::core::{Core, Env, Outgoing, Shared};
 use crate::issue::Issue;
 use crate::measures::Cause;
@@ -377,7 +377,7 @@ fn sent_bytes(machine: &nbcc_isa_mpu::Machine, phase: Phase, bytes: u32, lanes: 
 fn per_packet(machine: &nbcc_isa_mpu::Machine, data: u32) -> usize {
     let room = machine.network.packet_bytes - machine.network.flit_bytes;
     match data {
-        0 => (room / machine.network.request_bytes).clamp(1, MOST as u32) as usize,
+        0 => (room / machine.network.request_bytes).clamp(1, MAX_WORDS as u32) as usize,
         _ => 1,
     }
 }

@@ -87,7 +87,7 @@ pub struct Service {
 }
 
 /// Words of a packet at most.
-pub const MOST: usize = 8;
+pub const MAX_WORDS: usize = 8;
 
 /// What a packet says.
 #[derive(Clone, Debug)]

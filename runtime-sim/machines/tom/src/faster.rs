@@ -2,7 +2,7 @@
 //! side, and by what it spares all others of a link.
 
 use crate::monitor::Load;
-use crate::policy::{ENOUGH, Experience, Question, Verdict, controlled};
+use crate::policy::{Experience, MIN_INSTANCES, Question, Verdict, controlled};
 
 /// To the side on which it will be over first. Warps are a fixed number of customers of two servers; where
 /// each goes to the one that answers sooner, both are kept as busy as they can be used (Wardrop,
@@ -15,7 +15,7 @@ pub fn faster(q: &Question<'_>) -> Verdict {
         return verdict;
     }
     let Experience { home, held, .. } = q.experience;
-    let goes = if home.count < ENOUGH || held.count == 0 {
+    let goes = if home.count < MIN_INSTANCES || held.count == 0 {
         tries(q)
     } else {
         let goes = is_faster(q);
@@ -30,11 +30,11 @@ pub fn faster(q: &Question<'_>) -> Verdict {
 }
 
 /// Whether one goes of which too little is known. A stack gets as many as any multiprocessor has, so that
-/// launches most of whose instances begin at once gain by it too; one of [`FEW`] of these where no more blocks
+/// launches most of whose instances begin at once gain by it too; one of [`TRIED_PART`] of these where no more blocks
 /// are to come, since the launch would wait for what is in stacks; all that it holds while a link that would be
 /// spared is busy. The first of all stays: of a candidate that comes only once nothing is known in time.
 fn tries(q: &Question<'_>) -> bool {
-    let most = if q.coming > 0 { q.fair } else { q.fair.div_ceil(FEW) };
+    let most = if q.coming > 0 { q.fair } else { q.fair.div_ceil(TRIED_PART) };
     let is_first = q.experience.held.count == 0 && q.pending < most && (q.number > 1 || q.again);
     let spares = q.tx.is_busy && q.entry.tag.tx || q.rx.is_busy && q.entry.tag.rx;
     q.pending < q.capacity && (is_first || spares)
@@ -42,7 +42,7 @@ fn tries(q: &Question<'_>) -> bool {
 
 /// Of a stack's share of what is tried first, one of so many goes where no block comes behind them. A single
 /// one would find the stack empty and say little of what it holds.
-const FEW: u32 = 16;
+const TRIED_PART: u32 = 16;
 
 /// Of so many instances one goes to the side that seems the slower one, to see whether it still is: of the
 /// first ones each [`TRIAL`]th, of more as many each time that their number has doubled, since what held for
@@ -112,7 +112,7 @@ mod tests {
     use crate::policy::{History, Mean};
 
     fn mean(value: f64) -> Mean {
-        Mean { count: ENOUGH, value }
+        Mean { count: MIN_INSTANCES, value }
     }
 
     /// `held` for a turn, `home` at home, with so many requests there when it was seen.

@@ -79,7 +79,7 @@ impl Experience {
     /// time lost. A bit that is read with the marker says so, which then does nothing; of these markers each
     /// [`LOOKS`]th is decided on all the same, and the first instance that goes ends the rest.
     pub fn rests(&mut self) -> bool {
-        if self.stayed < 2 * ENOUGH {
+        if self.stayed < 2 * MIN_INSTANCES {
             return false;
         }
         self.rested += 1;
@@ -90,7 +90,7 @@ impl Experience {
 impl Experience {
     /// Whether it rests in a trip of a loop that stays, whose time was just noted: as at its markers.
     pub fn rests_within(&self) -> bool {
-        self.stayed >= 2 * ENOUGH && !self.home.count.is_multiple_of(LOOKS)
+        self.stayed >= 2 * MIN_INSTANCES && !self.home.count.is_multiple_of(LOOKS)
     }
 }
 
@@ -218,7 +218,7 @@ pub fn controlled(q: &Question<'_>) -> Verdict {
 }
 
 /// Instances from which on a candidate's history counts.
-pub const ENOUGH: u64 = 8;
+pub const MIN_INSTANCES: u64 = 8;
 
 /// As [`controlled`], but a candidate whose instances turned out to compute much for each line that they
 /// asked for gets a smaller share of the stack: its multiprocessor is one against sixteen of the GPU, and
@@ -227,7 +227,7 @@ pub const ENOUGH: u64 = 8;
 fn balanced(q: &Question<'_>) -> Verdict {
     let verdict = controlled(q);
     let seen = q.history;
-    if verdict != Verdict::Offload || seen.instances < ENOUGH {
+    if verdict != Verdict::Offload || seen.instances < MIN_INSTANCES {
         return verdict;
     }
     let line = u64::from(q.line_bytes);
@@ -320,7 +320,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_never_goes_rests() {
-        let mut seen = Experience { stayed: 2 * ENOUGH - 1, ..Experience::default() };
+        let mut seen = Experience { stayed: 2 * MIN_INSTANCES - 1, ..Experience::default() };
         assert!(!seen.rests() && seen.rested == 0);
         seen.stayed += 1;
         for _ in 0..3 {

@@ -12,7 +12,7 @@ use crate::machine::alu::{map, map2, truncate};
 use crate::machine::context::{Context, Place, State, first};
 use crate::machine::fault::FaultKind;
 use crate::machine::printf;
-use crate::machine::warp::{MOST, Warp, Wides};
+use crate::machine::warp::{MAX_REGISTERS, Warp, Wides};
 
 /// The registers and the shape of a load or store.
 fn shape(access: Access, count: usize) -> Shape {
@@ -345,7 +345,7 @@ fn store_wide<const N: usize>(
         let value = warp.wide(src);
         [truncate(&value), map(&value, |value| (value >> 32) as u32)]
     });
-    let mut values = [&halves[0][0]; MOST];
+    let mut values = [&halves[0][0]; MAX_REGISTERS];
     for (value, half) in values.iter_mut().zip(halves.as_flattened()) {
         *value = half;
     }

@@ -16,11 +16,11 @@ pub type Wides = [u64; LANES];
 pub const ALL: Mask = Mask::MAX;
 
 /// Registers that one access may fill.
-pub const MOST: usize = 8;
+pub const MAX_REGISTERS: usize = 8;
 
 /// How far the local memories of two threads are from each other: no access straddles pages.
 pub fn local_stride(bytes: u32) -> u64 {
-    u64::from(bytes).next_multiple_of(4 * MOST as u64)
+    u64::from(bytes).next_multiple_of(4 * MAX_REGISTERS as u64)
 }
 
 /// The local memories of a warp's threads, each of so many bytes.

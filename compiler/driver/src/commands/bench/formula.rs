@@ -108,7 +108,7 @@ pub struct Mistake {
 }
 
 /// Brackets and signs inside of each other at most.
-const DEPTH: usize = 64;
+const MAX_NESTING: usize = 64;
 
 impl Formula {
     /// Reads a formula.
@@ -255,8 +255,8 @@ impl<'t> Parser<'t> {
 
     fn operand(&mut self) -> Result<(), Mistake> {
         self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(self.mistake(format!("brackets and signs are {DEPTH} deep at most")));
+        if self.depth > MAX_NESTING {
+            return Err(self.mistake(format!("brackets and signs are {MAX_NESTING} deep at most")));
         }
         let rest = self.rest();
         match rest.chars().next() {

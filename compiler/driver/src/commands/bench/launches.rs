@@ -13,10 +13,10 @@ use crate::launch::file::{Arg, ArgValue, Buffer, Launch, MAX_BUFFERS, Plan, Symb
 use crate::session::Stop;
 
 /// Launches of a program at most, repetitions not counted.
-const MOST: usize = 100_000;
+const MAX_LAUNCHES: usize = 100_000;
 
 /// Repetitions of a launch at most.
-const MOST_REPEATS: u32 = 1_000_000;
+const MAX_REPEATS: u32 = 1_000_000;
 
 /// What the runtime and the interpreter take.
 pub fn plan(numbers: &mut Numbers<'_>, program: &Program) -> Result<Plan, Stop> {
@@ -63,15 +63,15 @@ fn add(
 ) -> Result<(), Stop> {
     let Some(((name, count), rest)) = each.split_first() else {
         let one = one(numbers, places, launch)?;
-        if plan.launches.len() == MOST {
-            let message = format!("there are more than {MOST} launches");
+        if plan.launches.len() == MAX_LAUNCHES {
+            let message = format!("there are more than {MAX_LAUNCHES} launches");
             return Err(numbers.fault(one.at, message, "use `repeat` for launches that are equal"));
         }
         plan.launches.push(one);
         return Ok(());
     };
     let before = numbers.names.get(*name).copied();
-    let count = numbers.integer(count, "a count", (0, MOST as u32))?;
+    let count = numbers.integer(count, "a count", (0, MAX_LAUNCHES as u32))?;
     for value in 0..count {
         numbers.names.insert((*name).clone(), value.into());
         add(numbers, places, launch, rest, plan)?;
@@ -96,7 +96,7 @@ fn one(
     let whole = |numbers: &mut Numbers<'_>, value: &Option<Spanned<Value>>, what, range, none| {
         value.as_ref().map_or(Ok(none), |value| numbers.integer(value, what, range))
     };
-    let times = whole(numbers, &launch.repeat, "`repeat`", (1, MOST_REPEATS), 1)?;
+    let times = whole(numbers, &launch.repeat, "`repeat`", (1, MAX_REPEATS), 1)?;
     let shared = &launch.dynamic_shared_bytes;
     let until = match &launch.until {
         None => None,
@@ -117,7 +117,7 @@ fn one(
         dynamic_shared_bytes: whole(numbers, shared, "shared memory", (0, 1 << 30), 0)?,
         args,
         repeat: Repeat {
-            times: if until.is_some() && launch.repeat.is_none() { MOST_REPEATS } else { times },
+            times: if until.is_some() && launch.repeat.is_none() { MAX_REPEATS } else { times },
             until,
         },
         until_at: launch.until.as_ref().map_or(0..0, Spanned::span),

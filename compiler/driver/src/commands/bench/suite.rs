@@ -206,7 +206,7 @@ pub struct Checked {
 pub const MEAN: &str = "mean";
 
 /// Programs, variants and figures of a suite at most, each.
-const MOST: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 /// Reads a suite, and checks what can be known without running anything.
 pub fn read(session: &mut Session, source: SourceId) -> Result<Checked, Stop> {
@@ -248,8 +248,8 @@ fn check(session: &mut Session, checked: &Checked) -> Result<(), Stop> {
     let variants: Vec<&str> = suite.variants.iter().map(|v| v.name.as_str()).collect();
     let figures: Vec<&str> = suite.figures.iter().map(|f| f.name.as_str()).collect();
     for (what, names) in [("program", &programs), ("variant", &variants), ("figure", &figures)] {
-        if names.is_empty() || names.len() > MOST {
-            let message = format!("a suite has from 1 to {MOST} {what}s");
+        if names.is_empty() || names.len() > MAX_ENTRIES {
+            let message = format!("a suite has from 1 to {MAX_ENTRIES} {what}s");
             return fail(0..0, message, format!("add [[{what}]]s, or leave some out"));
         }
         for (index, name) in names.iter().enumerate() {

@@ -12,7 +12,7 @@ use nbcc_simt::backend::banks::{Banks, Store};
 use super::block_bound;
 
 /// Registers that single instructions need; a file has no fewer for a thread.
-const LEAST: u32 = 16;
+const MIN_REGISTERS: u32 = 16;
 
 /// The warps of a subcore that a block of so many threads may take, of the most there are where no bound is
 /// stated.
@@ -49,7 +49,7 @@ fn most_blocks(machine: &Machine, table: &Kernel, block_warps: u32, shared_bytes
 /// The banks of a kernel whose blocks take so many bytes of shared memory: far, near, both.
 pub fn banks(machine: &Machine, table: &Kernel, shared_bytes: u64) -> Banks {
     let warps = subcore_warps(machine, table);
-    let of = |side| (entries_of(machine, side) / warps).max(LEAST);
+    let of = |side| (entries_of(machine, side) / warps).max(MIN_REGISTERS);
     let block = block_warps(machine, block_bound(table));
     // As many as are left for each where all warps run that a subcore can get.
     let most = most_blocks(machine, table, block, shared_bytes) * block;

@@ -11,10 +11,10 @@ use nbcc_simt::backend::select::MachFunction;
 /// How much more often than what is around it the body of a loop is expected to execute.
 const LOOP: u64 = 10;
 /// Loops within each other that count.
-const DEPTH: u32 = 8;
+const MAX_LOOP_DEPTH: u32 = 8;
 
 /// Executions that count: sums of them over a function are numbers still.
-const MOST: u64 = 1 << 40;
+const MAX_EXECUTIONS: u64 = 1 << 40;
 
 /// Executions by block.
 pub type Weights = SecondaryMap<Block, u64>;
@@ -23,7 +23,7 @@ pub type Weights = SecondaryMap<Block, u64>;
 pub fn expected(func: &MachFunction) -> Weights {
     let mut weights = Weights::new();
     for (block, data) in &func.blocks {
-        weights[block] = LOOP.pow(data.loop_depth.min(DEPTH));
+        weights[block] = LOOP.pow(data.loop_depth.min(MAX_LOOP_DEPTH));
     }
     weights
 }
@@ -39,7 +39,7 @@ pub fn measured(func: &MachFunction, counts: &LineCounts, sources: &SourceMap) -
         let executed = places.map(|place| counts.get(&place.file, place.line).unwrap_or(0));
         match executed.min() {
             Some(executed) => {
-                weights[block] = executed.min(MOST);
+                weights[block] = executed.min(MAX_EXECUTIONS);
                 ran |= executed > 0;
             }
             None => unknown.push(block),
