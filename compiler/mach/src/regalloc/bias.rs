@@ -5,7 +5,7 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 
-use super::RegisterFile;
+use super::file::RegisterFile;
 use super::spill::Spiller;
 use crate::{Function, VReg};
 

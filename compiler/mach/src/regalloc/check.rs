@@ -16,8 +16,8 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use foldhash::{HashMap, HashMapExt};
 use nbcc_isa::{Instruction, MachineInstruction, PhysReg, RegisterClass};
 
+use super::file::{Allocation, RegisterFile};
 use super::known::{Base, Form, Known, Place, Symbol, Walk, decoded, encoded};
-use super::{Allocation, RegisterFile};
 use crate::{Block, Function, VReg, VRegData};
 
 /// What an instruction does that only moves a value or makes a constant.

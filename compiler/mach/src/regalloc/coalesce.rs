@@ -5,10 +5,11 @@
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 
+use super::bias;
+use super::file::{Allocation, RegisterFile};
 use super::graph::{Graph, Seen};
 use super::merged::Merged;
 use super::spill::Spiller;
-use super::{Allocation, RegisterFile, bias};
 use crate::{Function, VReg};
 
 /// Registers with more neighbours than this are left alone, to bound the work.

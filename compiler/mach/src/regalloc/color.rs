@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use cranelift_entity::SecondaryMap;
 use nbcc_isa::Instruction;
 
+use super::file::{Policy, RegisterFile};
 use super::graph::Graph;
-use super::{Policy, RegisterFile};
 use crate::{Function, VReg};
 
 /// The outcome of colouring.

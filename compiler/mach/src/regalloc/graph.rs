@@ -3,7 +3,7 @@
 use cranelift_entity::{EntityRef, SecondaryMap};
 use nbcc_isa::Instruction;
 
-use super::RegisterFile;
+use super::file::RegisterFile;
 use crate::liveness::Liveness;
 use crate::{Function, VReg};
 

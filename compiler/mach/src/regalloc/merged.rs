@@ -3,7 +3,7 @@
 use nbcc_isa::Instruction;
 use petgraph::unionfind::UnionFind;
 
-use super::Allocation;
+use super::file::Allocation;
 use super::spill::Spiller;
 use crate::{Function, VReg};
 

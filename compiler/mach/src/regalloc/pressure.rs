@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cranelift_entity::EntitySet;
 use nbcc_isa::Instruction;
 
-use super::RegisterFile;
+use super::file::RegisterFile;
 use super::graph::{Accesses, LiveSet};
 use super::spill::{Spiller, costs};
 use crate::liveness::Liveness;

@@ -6,8 +6,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_base::Span;
 use nbcc_isa::{Instruction, Role};
 
+use super::file::{Allocation, Shortage};
 use super::graph::Accesses;
-use super::{Allocation, Shortage};
 use crate::{Block, Function, InstData, MemoryAccess, VReg};
 
 /// Where a spilled value is kept.

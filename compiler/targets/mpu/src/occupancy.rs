@@ -9,8 +9,9 @@ use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_simt::{Compilation, codes};
 
-use crate::location::budget::{block_limits, block_warps};
-use crate::location::{Locations, block_bound, files_of, machine_of, remarks};
+use crate::location::banks::files_of;
+use crate::location::budget::{block_bound, block_limits, block_warps};
+use crate::location::{Locations, machine_of, remarks};
 
 /// Writes the section of register files, and says how many warps fit.
 pub fn run(state: &mut Compilation<Locations>, cx: &mut Context<'_>) -> Result<(), Failed> {

@@ -2,6 +2,7 @@
 //! backend that SIMT targets share, on TOM's machines; what TOM decides is which parts of a kernel
 //! are worth running beside memory ([`offload`]).
 
+mod choices;
 mod code;
 mod codes;
 mod markers;
@@ -11,12 +12,15 @@ mod remarks;
 mod schedule;
 mod table;
 
+use nbcc_isa_tom::ISA;
 use nbcc_isa_tom::machine::BUILT_IN;
-use nbcc_isa_tom::{ISA, Machine, policy};
-use nbcc_pipeline::{Choice, Context, MachineInfo, ReportInfo, names};
+use nbcc_pipeline::{Context, MachineInfo, ReportInfo};
 use nbcc_simt::{Compilation, Report, Simt};
 
+pub use choices::{MAP, OFFLOAD};
 pub use table::Candidates;
+
+use choices::{CHOICES, machine_of};
 
 const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
     BUILT_IN,
@@ -25,25 +29,6 @@ const MACHINES: [MachineInfo; BUILT_IN.len()] = MachineInfo::all(
         "the baseline: 68 multiprocessors, stacks that only store",
     ],
 );
-
-/// The key of the choice of a policy.
-pub const OFFLOAD: &str = "offload";
-/// The key of the choice of a mapping.
-pub const MAP: &str = "map";
-
-/// What `-X` takes.
-const CHOICES: &[Choice] = &[
-    Choice {
-        key: OFFLOAD,
-        values: policy::OFFLOAD,
-        about: "which instances of candidates run beside memory",
-    },
-    Choice {
-        key: MAP,
-        values: &names(&policy::Mapping::ALL),
-        about: "which stack holds which line",
-    },
-];
 
 /// The TOM target.
 pub static TOM: Simt<Candidates> = Simt {
@@ -65,9 +50,4 @@ pub static TOM: Simt<Candidates> = Simt {
 
 fn offload_report(state: &Compilation<Candidates>, cx: &Context<'_>) -> String {
     offload::json(&state.own.told, &machine_of(state).cost, cx.sources)
-}
-
-/// The machine that is compiled for.
-fn machine_of(state: &Compilation<Candidates>) -> Machine {
-    Machine::from_toml(&state.machine.toml, &[]).expect("it was read before")
 }

@@ -14,7 +14,7 @@ use nbcc_simt::Compilation;
 use nbcc_simt::backend::select::MachFunction;
 use nbcc_simt::backend::{predicate, regalloc, schedule};
 
-use crate::machine_of;
+use crate::choices::machine_of;
 use crate::table::Candidates;
 
 /// Guards what small branches of every kernel lead to, so that its loads come together with others.

@@ -14,12 +14,12 @@ use nbcc_isa_tom::policy::Policy;
 use nbcc_pipeline::{Context, OptLevel};
 use nbcc_simt::Compilation;
 
+use crate::choices::{MAP, OFFLOAD, machine_of};
 use crate::code;
 use crate::codes;
 use crate::markers::{self, Places};
 use crate::offload::{self, Candidate, Found, Iterations, Range};
 use crate::remarks;
-use crate::{MAP, OFFLOAD};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ struct Chosen {
 
 /// Finds the candidates, marks them and writes the table.
 pub fn run(state: &mut Compilation<Candidates>, cx: &mut Context<'_>) -> Result<(), Failed> {
-    let machine = crate::machine_of(state);
+    let machine = machine_of(state);
     let spans = state.spans();
     let Some(program) = &state.program else { return Ok(()) };
     let find = |listing: Listing| {

@@ -9,10 +9,16 @@ use nbcc_isa_mpu::location::Side;
 use nbcc_isa_simt::{Hint, LANES};
 use nbcc_simt::backend::banks::{Banks, Store};
 
-use super::block_bound;
+use super::banks::{BOTH, FAR, NEAR};
 
 /// Registers that single instructions need; a file has no fewer for a thread.
 const MIN_REGISTERS: u32 = 16;
+
+/// The most threads that a block of a kernel may have, where its source says so.
+pub fn block_bound(table: &Kernel) -> Option<u32> {
+    let product = |sizes: [u32; 3]| sizes.into_iter().fold(1u32, u32::saturating_mul);
+    table.required_threads.or(table.max_threads).map(product)
+}
 
 /// The warps of a subcore that a block of so many threads may take, of the most there are where no bound is
 /// stated.
@@ -59,9 +65,9 @@ pub fn banks(machine: &Machine, table: &Kernel, shared_bytes: u64) -> Banks {
     let names = machine.registers.words;
     Banks {
         stores: vec![
-            store(&[0, 2], Side::Far),
-            store(&[1, 2], Side::Near),
-            Store { banks: vec![0, 1, 2], entries: names, spare: names },
+            store(&[FAR, BOTH], Side::Far),
+            store(&[NEAR, BOTH], Side::Near),
+            Store { banks: vec![FAR, NEAR, BOTH], entries: names, spare: names },
         ],
         hints: vec![Hint::Far, Hint::Near, Hint::None],
     }

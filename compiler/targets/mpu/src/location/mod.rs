@@ -7,8 +7,10 @@
 //! [`POLICIES`].
 
 pub mod annotate;
+pub mod banks;
 pub mod budget;
 pub mod flow;
+mod located;
 pub mod mincut;
 pub mod model;
 mod reach;
@@ -17,9 +19,8 @@ pub mod weights;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::Failed;
-use nbcc_ir::Kernel;
+use nbcc_isa_mpu::Machine;
 use nbcc_isa_mpu::location::{self, Near, Side, Spread, for_each_operand, possible_sides};
-use nbcc_isa_mpu::{Machine, files};
 use nbcc_isa_simt::{Hint, Inst, RegClass};
 use nbcc_mach::VReg;
 use nbcc_pipeline::{Choice, Context, names};
@@ -27,7 +28,10 @@ use nbcc_placement::{Origin, Placement};
 use nbcc_simt::Compilation;
 use nbcc_simt::backend::select::{MachFunction, Selected};
 
-use annotate::{Label, Labels};
+pub use located::{Location, shares};
+
+use annotate::Labels;
+use banks::bank;
 use model::Model;
 use reach::Reach;
 use weights::Weights;
@@ -77,21 +81,6 @@ fn minimum_cut(input: &Input<'_>) -> Option<Vec<Hint>> {
     let fixed: Vec<Side> = nodes.map(|node| model::side_of(node.rule, Side::Far)).collect();
     let (sides, _) = mincut::decide(input.model, &fixed, mincut::STEPS)?;
     Some(sides.into_iter().map(Side::hint).collect())
-}
-
-/// Where the registers of a kernel live, and what that costs.
-#[derive(Clone, Debug)]
-pub struct Location {
-    /// The places of registers.
-    pub places: Placement<VReg, Side>,
-    /// The labels of Algorithm 1, whatever the policy.
-    pub labels: Labels,
-    /// Whether the policy gave up, so that hints are those of Algorithm 1.
-    pub gave_up: bool,
-    /// The side of each instruction; of those without a hint, near where it can be.
-    pub sides: Vec<Side>,
-    /// What choices cost.
-    pub model: Model,
 }
 
 /// What the passes of this target keep, by the number of the kernel.
@@ -157,15 +146,6 @@ fn class_name(class: RegClass) -> &'static str {
 /// The machine of a compilation with all that its description says.
 pub fn machine_of(state: &Compilation<Locations>) -> Machine {
     Machine::from_toml(&state.machine.toml, &[]).expect("a description that was read before")
-}
-
-/// The banks of registers: far only, near only, on both sides.
-fn bank(places: &Placement<VReg, Side>, vreg: VReg) -> u8 {
-    match (places.has(vreg, Side::Near), places.has(vreg, Side::Far)) {
-        (true, true) => 2,
-        (true, false) => 1,
-        (false, _) => 0,
-    }
 }
 
 /// Applies a policy to a function.
@@ -272,41 +252,4 @@ pub fn check(
     }
     nbcc_placement::verify(places, reads, |_, _| true)
         .map_err(|what| format!("{}: {what}", func.name))
-}
-
-/// The registers of each file, by the banks that the allocator gave.
-pub fn files_of(banks: &[std::ops::Range<u16>]) -> files::Files {
-    let mut files = files::Files::default();
-    for (bank, entries) in banks.iter().enumerate() {
-        for entry in entries.clone() {
-            if bank != 1 {
-                files.insert(Side::Far, entry);
-            }
-            if bank != 0 {
-                files.insert(Side::Near, entry);
-            }
-        }
-    }
-    files
-}
-
-/// What share of the registers of a kernel has each label: near, far, both, in parts of a hundred.
-pub fn shares(located: &Location) -> [f64; 3] {
-    let mut counts = [0u32; 3];
-    for vreg in located.model.registers() {
-        match located.labels[vreg] {
-            Label::Near => counts[0] += 1,
-            // Nothing known: the hardware falls back to the subcore.
-            Label::Far | Label::Unknown => counts[1] += 1,
-            Label::Both => counts[2] += 1,
-        }
-    }
-    let all = counts.iter().sum::<u32>().max(1);
-    counts.map(|count| 100.0 * f64::from(count) / f64::from(all))
-}
-
-/// The most threads that a block of a kernel may have, where its source says so.
-pub fn block_bound(table: &Kernel) -> Option<u32> {
-    let product = |sizes: [u32; 3]| sizes.into_iter().fold(1u32, u32::saturating_mul);
-    table.required_threads.or(table.max_threads).map(product)
 }

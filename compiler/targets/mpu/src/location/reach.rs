@@ -11,7 +11,7 @@ use nbcc_isa_simt::operands::Space;
 use nbcc_isa_simt::{Inst, LANES};
 use nbcc_mach::{Block, InstData, VReg};
 
-use super::block_bound;
+use super::budget::block_bound;
 
 /// What is known of the accesses of a kernel.
 pub struct Reach {

@@ -15,8 +15,8 @@ use nbcc_pipeline::Context;
 use nbcc_placement::{Message, Move, Remark, RemarkKind, Summary, Term};
 use nbcc_simt::backend::select::MachFunction;
 
+use super::located::{Location, shares};
 use super::model::{End, Model, Net, Node, Sums};
-use super::{Location, shares};
 
 const NOTHING: &str = "nothing";
 const FETCHED: &str = "instructions are fetched there";

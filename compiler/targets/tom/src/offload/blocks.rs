@@ -11,7 +11,7 @@ use nbcc_analysis::listing::{Effect, Facts, Reg};
 use nbcc_isa_tom::cost;
 use nbcc_isa_tom::machine::Cost;
 
-use super::Range;
+use super::found::Range;
 use super::tree::Tree;
 
 /// Savings are counted in units of this part of a word, so that sums do not depend on their order.

@@ -2,7 +2,7 @@
 
 use nbcc_analysis::listing::{Effect, Facts};
 
-use super::Range;
+use super::found::Range;
 
 /// Why a loop is no candidate. Of several the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,8 @@ use nbcc_analysis::listing::{Effect, Facts, NaturalLoop, Trips, trips};
 use nbcc_isa_tom::cost::{self, Amounts};
 use nbcc_isa_tom::machine::Cost;
 
-use super::{Candidate, Found, Range, Reason, Rejected, amounts, limits};
+use super::found::{Candidate, Found, Range, Rejected, amounts};
+use super::limits::{self, Reason};
 
 /// How often a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use nbcc_isa_tom::cost;
 use nbcc_isa_tom::machine::Cost;
 use serde::Serialize;
 
-use super::{Found, Iterations, Range};
+use super::found::{Found, Range};
+use super::loops::Iterations;
 
 /// The version of the form.
 const SCHEMA_VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! The sweep over ends against all ranges tried one by one.
 
 use nbcc_analysis::listing::{Effect, Facts, Input, Line, Listing, Meaning, Number, Operand, Reg};
-use nbcc_isa_tom::Machine;
+use nbcc_isa_tom::{Machine, cost};
 
 use super::*;
 
