@@ -55,6 +55,14 @@ pub fn bound(
     arrays: BTreeMap<String, GivenArray>,
 ) -> Result<Bound, Stop> {
     let bits = scalars(session, signature, params)?;
+    let given = scalar_params(signature).zip(&bits);
+    let missing = given.filter(|(param, bits)| bits.is_none() && param.value.is_none());
+    let missing = missing.map(|(param, _)| {
+        report(session, BindError::Missing { name: param.name.clone(), ty: param.ty })
+    });
+    if let Some(stop) = missing.last() {
+        return Err(stop);
+    }
     let names = scalar_params(signature).map(|param| param.name.clone());
     let scalars = names.zip(bits).filter_map(|(name, bits)| Some((name, bits?))).collect();
     bind(signature, Arguments { scalars, arrays }).map_err(|error| report(session, error))
