@@ -26,8 +26,9 @@ pub struct Kernel {
     pub step: usize,
     /// The source that its instructions come from where they do not say.
     pub place: Option<Span>,
-    /// What each engine has of the group's scratchpad for itself, once addresses are explicit.
-    pub scratch: Option<Mem>,
+    /// What each engine has of the group's scratchpad for itself, once addresses are explicit: slots,
+    /// each of all engines.
+    pub scratch: Vec<Mem>,
     /// Of each row of a memory object, the bytes behind it that are of objects beside it.
     pub beside: SecondaryMap<Mem, u32>,
     /// Which memory objects share no byte: those of different numbers, once that is known.

@@ -1,16 +1,16 @@
 //! The passes of this target, in order: the only place that says so.
 
 use nbcc_base::Failed;
-use nbcc_ir::{IntrinsicCall, Op};
+use nbcc_ir::{Function, IntrinsicCall, Op};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
 
-use crate::backend::provenance;
+use crate::backend::select::requests;
 use crate::configuration::{Configuration, Rematerialise, Trial, Unrolling};
 use crate::kernel::{Kernel, KernelCall, Size};
 use crate::passes::{
-    addresses, complete, fuse, increments, legalize, merge, place, preload, reuse, share, sink,
-    unroll,
+    addresses, complete, forward, fuse, increments, legalize, merge, place, preload, reuse, share,
+    sink, unroll,
 };
 use crate::plan::jams;
 use crate::state::Compilation;
@@ -286,8 +286,15 @@ fn say_shared(state: &Compilation, cx: &mut Context<'_>, pass: &'static str) {
     }
 }
 
-/// Values of the control core are left alone: registers for those may be too few.
+/// Values of the control core are left alone: registers for those may be too few. Where single words are
+/// accessed, and nothing is asked of other vaults, they are not: places of words that are equal have to
+/// be one value to be known as one.
 fn cse_lanes(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
+    let fast = state.configuration.size < Size::Merged;
+    let words = |func: &Function| fast && addresses::has_words(func) && !requests(func);
+    for kernel in state.kernels.iter_mut().filter(|kernel| words(&kernel.func)) {
+        nbcc_opt::cse::run(&mut kernel.func);
+    }
     let picking = |kernel: &&mut Kernel| addresses::picks_lanes(&kernel.func);
     for kernel in state.kernels.iter_mut().filter(picking) {
         nbcc_opt::cse::run_where(&mut kernel.func, |func, inst| {
@@ -300,11 +307,11 @@ fn cse_lanes(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed>
 
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let params = state.plan().params.clone();
+    let fast = state.configuration.size < Size::Merged;
     for (number, kernel) in state.kernels.iter_mut().enumerate() {
-        addresses::run(kernel, &state.machine, &params);
         let calls: Vec<&KernelCall> =
             state.calls.iter().filter(|call| call.kernel == number).collect();
-        (kernel.objects, kernel.neighbours) = provenance::objects(kernel, &calls);
+        addresses::run(kernel, &calls, &state.machine, &params, fast);
     }
     Ok(())
 }
@@ -380,7 +387,10 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     state.transforms.unroll = unrolled.any;
     state.transforms.starved = unrolled.starved;
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
-    state.kernels.iter_mut().for_each(reuse::run);
+    for kernel in &mut state.kernels {
+        reuse::run(kernel);
+        forward::run(kernel);
+    }
     each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])
 }
 

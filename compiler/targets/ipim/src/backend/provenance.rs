@@ -84,7 +84,7 @@ pub fn access(
     mem: Option<Mem>,
     address: Value,
 ) -> MemoryAccess<Memory> {
-    let own = memory == Memory::Bank || (mem.is_some() && mem == kernel.scratch);
+    let own = memory == Memory::Bank || mem.is_some_and(|mem| kernel.scratch.contains(&mem));
     MemoryAccess {
         memory,
         object: mem.and_then(|mem| kernel.objects[mem]),

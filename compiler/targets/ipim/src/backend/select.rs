@@ -88,7 +88,7 @@ fn cold_behind(func: &Function, dominators: &Dominators) -> Vec<Block> {
 }
 
 /// Whether a function asks other vaults for anything.
-fn requests(func: &Function) -> bool {
+pub(crate) fn requests(func: &Function) -> bool {
     let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
     insts.any(|&inst| match &func.insts[inst].op {
         Op::Intrinsic(call) => call.name == REQ,

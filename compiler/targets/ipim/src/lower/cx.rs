@@ -132,7 +132,7 @@ impl KernelCx {
     pub fn finish(self, mask: u32) -> Kernel {
         let KernelCx { func, mem_base, beside, sync, .. } = self;
         let (objects, neighbours) = Default::default();
-        let (args, step, place, scratch) = (None, 0, None, None);
+        let (args, step, place, scratch) = (None, 0, None, vec![]);
         Kernel {
             func,
             mem_base,

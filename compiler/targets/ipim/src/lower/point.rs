@@ -38,6 +38,8 @@ pub(crate) struct Serial<'a> {
     pub lanes: u8,
     /// Whether the reduction domain runs over one element of the Func for each point.
     pub accumulates: bool,
+    /// Whether rounds of innermost loops may stand one behind the other.
+    pub unrolls: bool,
 }
 
 /// A point of the loops: the values of dimensions and variables that have a loop. Of four points

@@ -6,11 +6,12 @@
 //! first variable of the reduction domain fastest, dimensions outside.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use nbcc_ir::{BinaryOp, Builder, IntCond, Mem, Op, Terminator, Type, Value};
 use nbcc_isa_ipim::LANES;
-use nbcc_stages::bounds::Interval;
+use nbcc_stages::bounds::{AffineVar, Interval};
 use nbcc_stages::lower::ExprLowering;
 use nbcc_stages::{ElementType, Expr, ExprKind, Walker};
 
@@ -21,8 +22,8 @@ use super::math::{plus, times};
 use super::point::{Point, PointBody, Scanned, Serial};
 use super::position::{finish_at, mesh_of, skip_idle};
 use crate::intrinsics::at_most;
-use crate::kernel::Kernel;
-use crate::plan::{BufferId, Plan, Recurrence, SerialStep, Stage, serial_recurrence};
+use crate::kernel::{Kernel, Size};
+use crate::plan::{BufferId, Plan, Recurrence, SerialStep, Source, Stage, serial_recurrence};
 
 /// Lowers a stage computed on one engine.
 pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
@@ -31,7 +32,8 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
     let mut kernel = KernelCx::new(cx, &data.name.replace('.', "_"));
     let ids = step.targets.iter().chain(step.sources.values());
     let mems: BTreeMap<BufferId, Mem> = ids.map(|&id| (id, kernel.buffer(plan, id))).collect();
-    let serial = Serial::new(plan, step, mems);
+    let mut serial = Serial::new(plan, step, mems);
+    serial.unrolls = cx.size == Size::Fast;
     let exit = kernel.func.add_block();
     let b = &mut cx.builder(&mut kernel.func);
     skip_idle(b, [1, 1], mesh_of(cx.machine), exit);
@@ -39,6 +41,25 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &SerialStep) -> Kernel {
     finish_at(b, exit);
     b.terminate(Terminator::Return(vec![]));
     kernel.finish(1)
+}
+
+/// Expressions of which copies may stand in the code of an innermost loop.
+const MOST_EXPRS: usize = 640;
+
+/// What a round of a loop computes at a value of its variable, of what the round before left.
+type Round<'r> = dyn FnMut(&mut Builder<'_>, Value, &[Value]) -> Vec<Value> + 'r;
+
+/// Rounds of a loop, one behind the other.
+fn in_full(
+    b: &mut Builder<'_>,
+    range: Range<i32>,
+    first: Vec<Value>,
+    round: &mut Round<'_>,
+) -> Vec<Value> {
+    range.fold(first, |values, at| {
+        let at = b.i32(at);
+        round(b, at, &values)
+    })
 }
 
 /// A loop around a point.
@@ -72,6 +93,7 @@ impl<'a> Serial<'a> {
             span: data.span,
             lanes: LANES as u8,
             accumulates: false,
+            unrolls: false,
         };
         match step.stage {
             Stage::Pure => {
@@ -192,6 +214,14 @@ impl<'a> Serial<'a> {
                     self.nest(b, rest, point);
                 });
             }
+            Loop::RVar(0, interval) => {
+                self.rounds(b, interval, vec![], &mut |b, value, _| {
+                    let mut point = point.clone();
+                    point.rvars[0] = Some(value);
+                    self.nest(b, rest, point);
+                    vec![]
+                });
+            }
             Loop::RVar(n, interval) => {
                 b.counted_loop(&format!("r{n}"), interval.extent(), |b, counter| {
                     let mut point = point;
@@ -230,13 +260,96 @@ impl<'a> Serial<'a> {
                 first.push(from_word(b, word, ty));
             }
         }
-        b.carried_loop("r0", interval.extent(), first, |b, counter, values| {
+        self.rounds(b, interval, first, &mut |b, value, values| {
             let mut point = point.clone();
-            point.rvars[0] = Some(plus(b, counter, interval.min.into()));
+            point.rvars[0] = Some(value);
             let mut next = self.point(b, &point, Some(Scanned { recurrence, values }));
             next.extend(&values[..values.len() - self.step.targets.len()]);
             next
         });
+    }
+
+    /// The innermost loop over a domain, which carries values. Where rounds go along rows, four stand one
+    /// behind the other, so that it is known which lanes of which atoms they reach: an atom is loaded
+    /// once for all of them, and written once. What is before the first whole atom, and behind the last,
+    /// stands around the loop.
+    fn rounds(
+        &self,
+        b: &mut Builder<'_>,
+        interval: Interval,
+        first: Vec<Value>,
+        round: &mut Round<'_>,
+    ) -> Vec<Value> {
+        let Some(head) = self.before_atoms(interval) else {
+            return b.carried_loop("r0", interval.extent(), first, |b, counter, values| {
+                let value = plus(b, counter, interval.min.into());
+                round(b, value, values)
+            });
+        };
+        let fours = (interval.extent() - head) / LANES as u32;
+        let begin = interval.min + head as i32;
+        let end = begin + (fours * LANES as u32) as i32;
+        let values = in_full(b, interval.min..begin, first, round);
+        let values = b.carried_loop("r0", fours, values, |b, counter, values| {
+            let at = times(b, counter, LANES as i64);
+            (0..LANES as i64).fold(values.to_vec(), |values, k| {
+                let at = plus(b, at, i64::from(begin) + k);
+                round(b, at, &values)
+            })
+        });
+        in_full(b, end..interval.max + 1, values, round)
+    }
+
+    /// Rounds of the innermost loop before the first that begins an atom of what is written, or else of
+    /// what is read along rows; none where nothing is, or the rounds are too few or too large.
+    fn before_atoms(&self, interval: Interval) -> Option<u32> {
+        let pipeline = &self.plan.pipeline;
+        let rdom = self.rdom.filter(|_| self.lanes == 1 && self.unrolls)?;
+        let lanes = LANES as i64;
+        let roots = self.values.iter().chain(self.predicates).copied();
+        let reachable = Walker::once(pipeline, roots.chain(self.args.iter().flatten().copied()));
+        let target = self.step.targets[0];
+        let mut places: Vec<(BufferId, Vec<Expr>)> = Vec::new();
+        if self.args.first().is_some_and(Option::is_some) {
+            places.push((target, self.args.iter().flatten().copied().collect()));
+        }
+        for &expr in &reachable {
+            match &pipeline.exprs[expr].kind {
+                ExprKind::Call(func, _, args) if *func == self.step.func => {
+                    places.push((target, args.to_vec()));
+                }
+                ExprKind::Call(func, value, args) => {
+                    let source = (Source::Func(*func), *value);
+                    places.push((self.step.sources[&source], args.to_vec()));
+                }
+                ExprKind::Load(input, args) if self.plan.repeated(*input, 0).is_none() => {
+                    places.push((self.step.sources[&(Source::Input(*input), 0)], args.to_vec()));
+                }
+                _ => {}
+            }
+        }
+        // In which lane the first round is, and in which the next one, where that is known.
+        let lane = |(id, args): &(BufferId, Vec<Expr>)| -> Option<(i64, i64)> {
+            let known = args.iter().all(|&arg| self.plan.forms[arg].is_some());
+            let form = self.plan.forms[*args.first().filter(|_| known)?].as_ref()?.as_affine()?;
+            let fastest = AffineVar::RVar(rdom, 0);
+            let step = *form.terms.get(&fastest)?;
+            let mut others = form.terms.iter().filter(|(var, _)| **var != fastest);
+            let whole = others.all(|(_, factor)| factor % lanes == 0);
+            let first = form.constant + step * i64::from(interval.min)
+                - i64::from(self.plan.buffers[*id].region[0].min);
+            (whole && step % lanes != 0).then_some((first.rem_euclid(lanes), step))
+        };
+        let (first, step) = places.iter().find_map(lane)?;
+        let head = match step {
+            1 => -first,
+            -1 => first + 1,
+            _ => 0,
+        };
+        let head = head.rem_euclid(lanes) as u32;
+        let extent = interval.extent();
+        let copies = (LANES as u32 + head + extent.checked_sub(head)? % LANES as u32) as usize;
+        (extent >= head + LANES as u32 && copies * reachable.len() <= MOST_EXPRS).then_some(head)
     }
 
     /// Runs the reduction domain over an element that stays in registers.
@@ -269,6 +382,13 @@ impl<'a> Serial<'a> {
         point: &Point,
         values: Vec<Value>,
     ) -> Vec<Value> {
+        if let Some((&Loop::RVar(0, interval), rest)) = nest.split_first() {
+            return self.rounds(b, interval, values, &mut |b, value, values| {
+                let mut point = point.clone();
+                point.rvars[0] = Some(value);
+                self.accumulated(b, rest, &point, values.to_vec())
+            });
+        }
         if let Some((&Loop::RVar(n, interval), rest)) = nest.split_first() {
             let name = format!("r{n}");
             return b.carried_loop(&name, interval.extent(), values, |b, counter, values| {

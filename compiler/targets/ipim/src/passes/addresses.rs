@@ -2,44 +2,70 @@
 //!
 //! Banks are read and written in atoms of 16 bytes at multiples of 16; the scratchpads take any
 //! multiple of 4. What is not known to be aligned therefore goes through the engine's scratch in
-//! the scratchpad of its group, and so does a lane that has to move to lane 0.
+//! the scratchpad of its group, and so does a lane that has to move to lane 0. The scratch has several
+//! slots where the kernel leaves room for them, which take turns: what one holds is no reason to wait
+//! for what goes through another. A word is written by way of its atom in registers, where lanes are
+//! known by their number or by a mask.
 
 use std::collections::BTreeMap;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use nbcc_ir::{BinaryOp, Block, Builder, Effect, Function, Mem, MemData, Op, Scalar, Type, Value};
+use nbcc_analysis::sum::sum_of;
+use nbcc_ir::{
+    BinaryOp, Block, Builder, Constant, ConvertOp, Effect, Function, Mem, MemData, Op, Scalar,
+    Type, Value,
+};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES, Machine};
 
+use super::forward;
 use super::rewrite::{Rewrite, rewrite};
+use crate::backend::provenance;
 use crate::intrinsics::{
     ARG, BANK, BASE, LD_CONST, LD_PGSM, LD_RF, PARAM, PE, PGSM, RD_PGSM, ST_PGSM, ST_RF, STAGE,
     WR_PGSM, call, call_of, extents, id,
 };
-use crate::kernel::Kernel;
-use crate::plan::SCRATCH_BYTES;
+use crate::kernel::{Kernel, KernelCall};
+use crate::plan::{SCRATCH_BYTES, dump_base};
+
+/// Bytes of a slot of the scratch: from any word of an atom in it, an atom can be read.
+const SLOT_BYTES: u32 = 2 * ATOM_BYTES;
+
+/// The most slots: each takes an address.
+const MOST_SLOTS: usize = 8;
+
+/// The most operations that an address is looked through.
+const BUDGET: u32 = 128;
 
 /// Makes addresses explicit. `params` holds the bank address of each scalar parameter. What accesses
-/// an object says so: the object stays among its operands.
-pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
-    let scratch_base = machine.memory.pgsm_bytes - machine.hierarchy.pes * SCRATCH_BYTES;
-    let extents = [SCRATCH_BYTES / ELEMENT_BYTES, machine.hierarchy.pes];
-    let scratch = MemData::new("scratch", Scalar::I32, &extents, PGSM);
-    let scratch = kernel.func.mems.push(scratch);
-    kernel.mem_base[scratch] = scratch_base;
-    kernel.scratch = Some(scratch);
+/// an object says so: the object stays among its operands. Atoms of words are read and written once
+/// where that is enough, if `forwards`.
+pub fn run(
+    kernel: &mut Kernel,
+    calls: &[&KernelCall],
+    machine: &Machine,
+    params: &[u32],
+    forwards: bool,
+) {
+    let words = forwards && has_words(&kernel.func);
     let mut pass = Addresses {
         mem_base: kernel.mem_base.clone(),
         args: kernel.args.clone().unwrap_or_default(),
         mems: kernel.func.mems.clone(),
         mask: kernel.mask,
-        scratch,
-        scratch_base,
+        bases: slot_bases(kernel, machine, words),
+        engines: machine.hierarchy.pes,
+        slots: vec![],
+        next: 0,
         params,
         known: Known::default(),
     };
-    let picks = picks_lanes(&kernel.func);
     rewrite(&mut kernel.func, |b, _, op| pass.access(b, op));
-    if !picks {
+    pass.name_slots(kernel, calls);
+    if words {
+        forward::run(kernel);
+        nbcc_opt::fold::run(&mut kernel.func);
+    }
+    if !picks_lanes(&kernel.func) {
         return;
     }
     // Lanes of subscripts that became lanes of distances are picked no longer.
@@ -49,6 +75,7 @@ pub fn run(kernel: &mut Kernel, machine: &Machine, params: &[u32]) {
         Op::Extract(vector, lane) if *lane > 0 => Rewrite::Replace(pass.pick(b, *vector, *lane)),
         _ => Rewrite::Keep,
     });
+    pass.name_slots(kernel, calls);
     // Not all of them are wanted.
     nbcc_opt::dce::run(&mut kernel.func);
 }
@@ -58,19 +85,68 @@ pub fn picks_lanes(func: &Function) -> bool {
     func.insts.values().any(|data| matches!(data.op, Op::Extract(_, lane) if lane > 0))
 }
 
+/// Whether single words of banks are read or written.
+pub fn has_words(func: &Function) -> bool {
+    func.insts.values().any(|data| match data.op {
+        Op::Load(ty, mem, _) => ty.lanes == 1 && func.mems[mem].space == BANK,
+        Op::Store(mem, _, value) => func.ty(value).lanes == 1 && func.mems[mem].space == BANK,
+        _ => false,
+    })
+}
+
+/// Where slots of what each engine has of the scratchpad for itself may lie. Where vectors alone are
+/// accessed, one is enough, and takes the fewest registers for addresses. For words there are two at
+/// least, and as many as lie between what the kernel keeps in the scratchpad and where writes go that
+/// are not wanted, as far as that is known.
+fn slot_bases(kernel: &Kernel, machine: &Machine, words: bool) -> Vec<u32> {
+    let engines = machine.hierarchy.pes;
+    let bytes = engines * SLOT_BYTES;
+    let fixed = machine.memory.pgsm_bytes - engines * SCRATCH_BYTES;
+    let mut bases: Vec<u32> = (0..SCRATCH_BYTES / SLOT_BYTES).map(|k| fixed + k * bytes).collect();
+    let func = &kernel.func;
+    let anywhere = func.insts.values().any(|data| match &data.op {
+        Op::Intrinsic(call) => [LD_PGSM, ST_PGSM, RD_PGSM, WR_PGSM].contains(&call.name),
+        _ => false,
+    });
+    if !words {
+        bases.truncate(1);
+    }
+    if anywhere || !words {
+        return bases;
+    }
+    let scratchpad = func.mems.iter().filter(|(_, data)| data.space == PGSM);
+    let end = |(mem, data): (Mem, &MemData)| {
+        kernel.mem_base[mem] + extents(data).into_iter().product::<u32>() * ELEMENT_BYTES
+    };
+    let end = scratchpad.map(end).max().unwrap_or(0);
+    let mut base = dump_base(machine);
+    while bases.len() < MOST_SLOTS && base >= end + bytes {
+        base -= bytes;
+        bases.push(base);
+    }
+    bases
+}
+
 struct Addresses<'a> {
     mem_base: SecondaryMap<Mem, u32>,
     /// Objects whose addresses are arguments.
     args: Vec<Mem>,
     mems: PrimaryMap<Mem, MemData>,
     mask: u32,
-    /// What each engine has of the scratchpad for itself.
-    scratch: Mem,
-    /// Where that of the first engine begins.
-    scratch_base: u32,
+    /// Where slots of the scratch may lie.
+    bases: Vec<u32>,
+    /// Engines of a group.
+    engines: u32,
+    /// The slots that are used.
+    slots: Vec<Mem>,
+    /// The slot that is used next.
+    next: usize,
     params: &'a [u32],
     known: Known,
 }
+
+/// A sum of values with their factors, and a constant.
+type Address = (Vec<(Value, u32)>, u32);
 
 /// What was computed before in a block.
 #[derive(Default)]
@@ -80,6 +156,10 @@ struct Known {
     distances: BTreeMap<Vec<(Value, u32)>, Value>,
     /// Lanes that were picked.
     lanes: BTreeMap<(Value, u8), Value>,
+    /// Atoms and places in them by addresses, each the sum of values and a constant.
+    atoms: BTreeMap<Address, (Value, Value)>,
+    /// The lane at a place of an atom, and the others, as masks.
+    masks: BTreeMap<Value, [Value; 2]>,
 }
 
 impl Known {
@@ -175,60 +255,101 @@ impl Addresses<'_> {
         }
     }
 
-    fn load(&self, b: &mut Builder<'_>, ty: Type, mem: Mem, address: Value) -> Value {
+    fn load(&mut self, b: &mut Builder<'_>, ty: Type, mem: Mem, address: Value) -> Value {
         if self.mems[mem].space == PGSM {
             return self.read(b, RD_PGSM, mem, address, ty);
         }
         assert_eq!(self.mems[mem].space, BANK, "{mem} is in no memory that has objects");
+        let vector = ty.with_lanes(LANES as u8);
         let residue = residue(b.func, address, ATOM_BYTES, 12);
-        if residue == Some(0) {
-            return self.read(b, LD_RF, mem, address, ty);
+        match residue {
+            Some(0) if ty.lanes > 1 => return self.read(b, LD_RF, mem, address, ty),
+            Some(inside) if ty.lanes == 1 => {
+                let atom = b.iadd_imm(address, -(inside as i32));
+                let atom = self.read(b, LD_RF, mem, atom, vector);
+                return b.value(Op::Extract(atom, (inside / ELEMENT_BYTES) as u8));
+            }
+            _ => {}
         }
         let (atom, inside) = self.split(b, address, residue);
-        let scratch = self.scratch(b);
-        self.to_scratch(b, Some(mem), atom, scratch);
-        if ty.lanes > 1 {
-            self.second_to_scratch(b, atom, scratch);
+        let (slot, scratch) = self.slot(b);
+        if ty.lanes == 1 {
+            let atom = self.read(b, LD_RF, mem, atom, vector);
+            self.write(b, WR_PGSM, slot, scratch, atom);
+        } else {
+            self.copy(b, LD_PGSM, Some((mem, slot)), atom, scratch);
+            self.second(b, LD_PGSM, atom, scratch);
         }
         let place = b.iadd(scratch, inside);
-        self.read(b, RD_PGSM, self.scratch, place, ty)
+        self.read(b, RD_PGSM, slot, place, ty)
     }
 
-    fn store(&self, b: &mut Builder<'_>, mem: Mem, address: Value, value: Value) {
-        let lanes = b.func.ty(value).lanes;
+    fn store(&mut self, b: &mut Builder<'_>, mem: Mem, address: Value, value: Value) {
+        let ty = b.func.ty(value);
         if self.mems[mem].space == PGSM {
-            if lanes > 1 {
+            if ty.lanes > 1 {
                 return self.write(b, WR_PGSM, mem, address, value);
             }
-            return self.merge(b, None, address, value);
+            // The words behind it are written back as they are.
+            let vector = ty.with_lanes(LANES as u8);
+            let old = self.read(b, RD_PGSM, None, address, vector);
+            let new = b.value(Op::Insert(old, value, 0));
+            return self.write(b, WR_PGSM, None, address, new);
         }
         let residue = residue(b.func, address, ATOM_BYTES, 12);
-        if lanes > 1 && residue == Some(0) {
+        if ty.lanes > 1 && residue == Some(0) {
             return self.write(b, ST_RF, mem, address, value);
         }
         let (atom, inside) = self.split(b, address, residue);
-        let scratch = self.scratch(b);
-        self.to_scratch(b, Some(mem), atom, scratch);
+        if ty.lanes == 1 {
+            let old = self.read(b, LD_RF, mem, atom, ty.with_lanes(LANES as u8));
+            let new = match residue {
+                Some(inside) => b.value(Op::Insert(old, value, (inside / ELEMENT_BYTES) as u8)),
+                None => self.with_word(b, old, value, inside),
+            };
+            return self.write(b, ST_RF, mem, atom, new);
+        }
+        let (slot, scratch) = self.slot(b);
+        self.copy(b, LD_PGSM, Some((mem, slot)), atom, scratch);
+        self.second(b, LD_PGSM, atom, scratch);
         let place = b.iadd(scratch, inside);
-        if lanes > 1 {
-            self.second_to_scratch(b, atom, scratch);
-            self.write(b, WR_PGSM, self.scratch, place, value);
-        } else {
-            self.merge(b, Some(self.scratch), place, value);
-        }
-        self.write_back(b, Some(mem), atom, scratch, 0);
-        if lanes > 1 {
-            self.write_back(b, None, atom, scratch, ATOM_BYTES);
-        }
+        self.write(b, WR_PGSM, slot, place, value);
+        self.copy(b, ST_PGSM, Some((mem, slot)), atom, scratch);
+        self.second(b, ST_PGSM, atom, scratch);
     }
 
-    /// Replaces one word of the scratchpad; the words behind it, which are written back, are in `mem`,
-    /// if that is given.
-    fn merge(&self, b: &mut Builder<'_>, mem: Option<Mem>, place: Value, value: Value) {
-        let vector = b.func.ty(value).with_lanes(LANES as u8);
-        let old = self.read(b, RD_PGSM, mem, place, vector);
-        let new = b.value(Op::Insert(old, value, 0));
-        self.write(b, WR_PGSM, mem, place, new);
+    /// An atom in which a word takes the place of the one at `inside`, in bytes.
+    fn with_word(&mut self, b: &mut Builder<'_>, old: Value, word: Value, inside: Value) -> Value {
+        let [of, others] = self.masks(b, inside);
+        let (ty, int) = (b.func.ty(old), b.func.ty(of));
+        let word = b.value(Op::Splat(word, LANES as u8));
+        let [old, word] = [old, word].map(|v| match ty.is_float() {
+            true => b.convert(ConvertOp::Bitcast, v, int),
+            false => v,
+        });
+        let old = b.binary(BinaryOp::And, old, others);
+        let word = b.binary(BinaryOp::And, word, of);
+        let new = b.binary(BinaryOp::Or, old, word);
+        if ty.is_float() { b.convert(ConvertOp::Bitcast, new, ty) } else { new }
+    }
+
+    /// All bits of the lane at a place of an atom, and those of the others.
+    fn masks(&mut self, b: &mut Builder<'_>, inside: Value) -> [Value; 2] {
+        self.known.enter(b.block());
+        if let Some(&masks) = self.known.masks.get(&inside) {
+            return masks;
+        }
+        let int = Type::I32.with_lanes(LANES as u8);
+        let places = (0..LANES as u64).map(|lane| lane * u64::from(ELEMENT_BYTES)).collect();
+        let places = b.value(Op::Const(int, Constant::Lanes(places)));
+        let all = b.value(Op::Splat(inside, LANES as u8));
+        let distance = b.binary(BinaryOp::Xor, all, places);
+        let [one, sign, ones] = [1, 31, u64::from(u32::MAX)].map(|n| b.constant(int, n));
+        let below = b.binary(BinaryOp::Isub, distance, one);
+        let of = b.binary(BinaryOp::Ashr, below, sign);
+        let others = b.binary(BinaryOp::Xor, of, ones);
+        self.known.masks.insert(inside, [of, others]);
+        [of, others]
     }
 
     fn read(
@@ -257,64 +378,73 @@ impl Addresses<'_> {
     }
 
     /// The address of the atom and the offset in it.
-    fn split(&self, b: &mut Builder<'_>, address: Value, residue: Option<u32>) -> (Value, Value) {
-        match residue {
-            Some(offset) => {
-                let atom = b.iadd_imm(address, -(offset as i32));
-                (atom, b.i32(offset as i32))
-            }
-            None => {
-                let high = b.i32(-(ATOM_BYTES as i32));
-                let low = b.i32(ATOM_BYTES as i32 - 1);
-                let atom = b.binary(BinaryOp::And, address, high);
-                (atom, b.binary(BinaryOp::And, address, low))
-            }
+    fn split(
+        &mut self,
+        b: &mut Builder<'_>,
+        address: Value,
+        residue: Option<u32>,
+    ) -> (Value, Value) {
+        if let Some(offset) = residue {
+            let atom = b.iadd_imm(address, -(offset as i32));
+            return (atom, b.i32(offset as i32));
         }
+        self.known.enter(b.block());
+        let sum = sum_of(b.func, address, BUDGET, |_| None);
+        let key = (sum.terms, sum.constant);
+        if let Some(&known) = self.known.atoms.get(&key) {
+            return known;
+        }
+        let high = b.i32(-(ATOM_BYTES as i32));
+        let low = b.i32(ATOM_BYTES as i32 - 1);
+        let atom = b.binary(BinaryOp::And, address, high);
+        let split = (atom, b.binary(BinaryOp::And, address, low));
+        self.known.atoms.insert(key, split);
+        split
     }
 
-    fn scratch(&self, b: &mut Builder<'_>) -> Value {
+    /// The slot whose turn it is, and where the engine's own part of it begins.
+    fn slot(&mut self, b: &mut Builder<'_>) -> (Mem, Value) {
+        let number = self.next % self.bases.len();
+        self.next += 1;
+        if number == self.slots.len() {
+            let extents = [SLOT_BYTES / ELEMENT_BYTES, self.engines];
+            let data = MemData::new(format!("scratch{number}"), Scalar::I32, &extents, PGSM);
+            self.slots.push(b.func.mems.push(data));
+        }
         let pe = id(b, PE);
-        let own = b.imul_imm(pe, SCRATCH_BYTES as i32);
-        b.iadd_imm(own, self.scratch_base as i32)
+        let own = b.imul_imm(pe, SLOT_BYTES as i32);
+        (self.slots[number], b.iadd_imm(own, self.bases[number] as i32))
     }
 
-    /// Copies between an atom of the bank and the scratch. The atom is one of `mem`, if that is
-    /// given.
+    /// Tells the kernel of the slots, and which objects share no byte.
+    fn name_slots(&self, kernel: &mut Kernel, calls: &[&KernelCall]) {
+        for (&slot, &base) in self.slots.iter().zip(&self.bases) {
+            kernel.mem_base[slot] = base;
+        }
+        kernel.scratch = self.slots.clone();
+        (kernel.objects, kernel.neighbours) = provenance::objects(kernel, calls);
+    }
+
+    /// Copies between an atom of the bank and the scratch: one of an object and a slot, if these
+    /// are given.
     fn copy(
         &self,
         b: &mut Builder<'_>,
         name: &'static str,
-        mem: Option<Mem>,
+        mems: Option<(Mem, Mem)>,
         atom: Value,
         scratch: Value,
     ) {
         let imms = vec![i64::from(self.mask)];
-        let mems = mem.map_or(vec![], |mem| vec![mem, self.scratch]);
+        let mems = mems.map_or(vec![], |(mem, slot)| vec![mem, slot]);
         call_of(b, name, Effect::Write, vec![atom, scratch], mems, imms, None);
     }
 
-    fn to_scratch(&self, b: &mut Builder<'_>, mem: Option<Mem>, atom: Value, scratch: Value) {
-        self.copy(b, LD_PGSM, mem, atom, scratch);
-    }
-
     /// The atom behind one: where the first holds all that is wanted, it may be another object's.
-    fn second_to_scratch(&self, b: &mut Builder<'_>, atom: Value, scratch: Value) {
+    fn second(&self, b: &mut Builder<'_>, name: &'static str, atom: Value, scratch: Value) {
         let atom = b.iadd_imm(atom, ATOM_BYTES as i32);
         let scratch = b.iadd_imm(scratch, ATOM_BYTES as i32);
-        self.to_scratch(b, None, atom, scratch);
-    }
-
-    fn write_back(
-        &self,
-        b: &mut Builder<'_>,
-        mem: Option<Mem>,
-        atom: Value,
-        scratch: Value,
-        offset: u32,
-    ) {
-        let atom = b.iadd_imm(atom, offset as i32);
-        let scratch = b.iadd_imm(scratch, offset as i32);
-        self.copy(b, ST_PGSM, mem, atom, scratch);
+        self.copy(b, name, None, atom, scratch);
     }
 
     /// The sum of vectors of subscripts times strides.
@@ -333,21 +463,19 @@ impl Addresses<'_> {
         sum
     }
 
-    /// Brings a lane to lane 0: the vector goes to the second half of the scratch and is read back
-    /// from that lane on. The other lanes are read with it, so that it goes there once.
+    /// Brings a lane to lane 0: the vector goes to a slot and is read back from that lane on. The
+    /// other lanes are read with it, so that it goes there once.
     fn pick(&mut self, b: &mut Builder<'_>, vector: Value, lane: u8) -> Value {
         self.known.enter(b.block());
         if let Some(&known) = self.known.lanes.get(&(vector, lane)) {
             return known;
         }
-        let half = (SCRATCH_BYTES / 2) as i32;
-        let scratch = self.scratch(b);
-        let place = b.iadd_imm(scratch, half);
-        self.write(b, WR_PGSM, self.scratch, place, vector);
+        let (slot, place) = self.slot(b);
+        self.write(b, WR_PGSM, slot, place, vector);
         let ty = b.func.ty(vector);
         for lane in 1..ty.lanes {
             let place = b.iadd_imm(place, i32::from(lane) * ELEMENT_BYTES as i32);
-            let picked = self.read(b, RD_PGSM, self.scratch, place, ty.with_lanes(1));
+            let picked = self.read(b, RD_PGSM, slot, place, ty.with_lanes(1));
             self.known.lanes.insert((vector, lane), picked);
         }
         self.known.lanes[&(vector, lane)]

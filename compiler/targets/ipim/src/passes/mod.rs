@@ -3,6 +3,7 @@
 pub mod addresses;
 pub mod complete;
 pub mod copies;
+pub mod forward;
 pub mod frequency;
 pub mod fuse;
 pub mod increments;

@@ -12,10 +12,11 @@ use nbcc_analysis::sum::sum_of;
 use nbcc_ir::{
     Block, Cfg, Effect, Function, Inst, Mem, Op, Replacements, Terminator, Value, ValueDef,
 };
-use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Machine};
+use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, Machine, Memory};
 
-use super::unroll::{banks_limit, count};
-use crate::intrinsics::{LD_RF, RD_PGSM, extents};
+use super::unroll::banks_limit;
+use crate::backend::provenance::access;
+use crate::intrinsics::{LD_RF, RD_PGSM, ST_PGSM, ST_RF, extents};
 use crate::kernel::{Kernel, KernelCall};
 
 /// Of the registers for vectors, the part that may hold what is loaded a round ahead.
@@ -65,7 +66,7 @@ fn ahead(
     let trips = func.blocks[block].loop_info.as_ref().and_then(|info| info.trips);
     // Where windows are read, there is work while loads are under way.
     if trips.is_some_and(|trips| trips < FEW)
-        || count(func, &[block], &[RD_PGSM]) > 0
+        || reads_windows(kernel, block)
         || banks_limit(func, &[block], machine.hierarchy.pes)
     {
         return vec![];
@@ -90,9 +91,19 @@ fn ahead(
         Some(step)
     };
     let mut found = Vec::new();
+    let mut written = Vec::new();
     for &inst in &func.blocks[block].insts {
         let Op::Intrinsic(call) = &func.insts[inst].op else { continue };
+        let at = || access(kernel, Memory::Bank, call.mems.first().copied(), call.args[0]);
+        if [ST_RF, ST_PGSM].contains(&call.name) {
+            written.push(at());
+        }
         let (LD_RF, Some(&mem)) = (call.name, call.mems.first()) else { continue };
+        // A round before, what is written in front of it would come too late.
+        let loaded = at();
+        if written.iter().any(|written| !written.is_disjoint_from(&loaded)) {
+            continue;
+        }
         let Some(address) = making(func, block, call.args[0]) else { continue };
         let step = step(call.args[0]).map(|step| step as i32);
         if step.is_some_and(|step| stays_inside(kernel, calls, machine, mem, step)) {
@@ -103,6 +114,16 @@ fn ahead(
         }
     }
     found
+}
+
+/// Whether a block reads more of the scratchpad than what each engine has of it for itself.
+fn reads_windows(kernel: &Kernel, block: Block) -> bool {
+    kernel.func.blocks[block].insts.iter().any(|&inst| match &kernel.func.insts[inst].op {
+        Op::Intrinsic(call) if call.name == RD_PGSM => {
+            !call.mems.first().is_some_and(|mem| kernel.scratch.contains(mem))
+        }
+        _ => false,
+    })
 }
 
 /// The arguments with which a block goes back to itself, if it does so in one way and nothing else

@@ -124,7 +124,7 @@ block0:
         args: None,
         step: 0,
         place: None,
-        scratch: None,
+        scratch: vec![],
         beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
         neighbours: SecondaryMap::new(),

@@ -34,7 +34,7 @@ use nbcc_target_ipim::backend::{emit, provenance, regalloc, select, split};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
 use nbcc_target_ipim::passes::{
-    addresses, fuse, increments, legalize, place, preload, reuse, sink,
+    addresses, forward, fuse, increments, legalize, place, preload, reuse, sink,
 };
 use nbcc_target_ipim::plan::BANK_RESERVED;
 use nbcc_testing::check_results;
@@ -97,7 +97,7 @@ fn result(input: &str) -> String {
     let verified = |kernel: &Kernel| assert_eq!(verify_function(&kernel.func, None), [], "{pass}");
     kernels.iter().for_each(verified);
     for kernel in &mut kernels {
-        addresses::run(kernel, &options.machine, &[]);
+        addresses::run(kernel, &[], &options.machine, &[], true);
         verified(kernel);
     }
     if pass == "addresses" {
@@ -110,12 +110,13 @@ fn result(input: &str) -> String {
     if pass == "legalize" {
         return kernels.iter().map(|kernel| printed(&kernel.func)).collect();
     }
-    if ["reuse", "sink", "preload", "fuse", "increments"].contains(&pass) {
+    if ["reuse", "forward", "sink", "preload", "fuse", "increments"].contains(&pass) {
         for kernel in &mut kernels {
             (kernel.objects, kernel.neighbours) = provenance::objects(kernel, &[]);
             nbcc_opt::cse::run(&mut kernel.func);
             match pass {
                 "reuse" => reuse::run(kernel),
+                "forward" => forward::run(kernel),
                 "sink" => _ = sink::run(kernel, options.machine.registers.data as usize),
                 "preload" => _ = preload::run(kernel, &[], &options.machine),
                 "fuse" => fuse::run(&mut kernel.func),
@@ -220,7 +221,7 @@ fn kernel(func: Function, options: &Options) -> Kernel {
         args: options.called.then_some(args),
         step: 0,
         place: None,
-        scratch: None,
+        scratch: vec![],
         beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
         neighbours: SecondaryMap::new(),

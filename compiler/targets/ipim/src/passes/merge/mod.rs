@@ -121,7 +121,7 @@ impl Group {
         let mut kernel = Kernel {
             sync: None,
             args: Some(vec![]),
-            scratch: None,
+            scratch: vec![],
             beside: SecondaryMap::new(),
             objects: SecondaryMap::new(),
             neighbours: SecondaryMap::new(),

@@ -35,7 +35,7 @@ fn kernel(base: i32, [turns, count]: [u32; 2], step: f32, divide: bool) -> Kerne
         args: None,
         step: 0,
         place: None,
-        scratch: None,
+        scratch: vec![],
         beside: SecondaryMap::new(),
         objects: SecondaryMap::new(),
         neighbours: SecondaryMap::new(),
