@@ -169,7 +169,7 @@ const ROUTED: usize = 4;
 /// What the core takes to hand values to an array, to start it and to take results, in cycles.
 fn handing(built: &Built, machine: &Machine) -> u64 {
     let exports = built.results.len() as u64;
-    let globals = built.body.globals.len() as u64;
+    let globals = (built.body.globals.len() + built.spilled.len()) as u64;
     10 + 5 * globals + (3 + u64::from(machine.core.load_cycles)) * exports
 }
 

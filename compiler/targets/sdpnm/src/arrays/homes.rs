@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nbcc_ir::{Func, Function, Mem, Module, Op, Storage};
+use nbcc_ir::{Func, Function, Mem, MemData, Module, Op, Scalar, Space, Storage};
 use nbcc_isa_sdpnm::Machine;
 use nbcc_isa_sdpnm::config::ArrayKind;
 use nbcc_isa_sdpnm::core::arrays::MAX_HOMES;
@@ -12,6 +12,7 @@ use super::Arrays;
 use super::facts::shape::Shape;
 use super::facts::sources::{Site, Wishes};
 use super::iteration::build::Built;
+use super::iteration::registers;
 use super::placing::split::is_same_object;
 
 /// The first array with filter operations.
@@ -89,16 +90,27 @@ pub(super) fn homes(
     let known = arrays.homes.iter().map(|home| home.0);
     let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
     let alignment = u64::from(machine.home_alignment());
-    let all = fixed.map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
+    let is_first = !built.spilled.is_empty() && !arrays.spills.contains_key(&array);
+    let spills = is_first.then_some(4 * registers::MOST as u64);
+    let all = fixed.chain(spills).map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
     if all > u64::from(machine.shared_bytes()) {
         let message = "its arrays are larger than the shared memory of an array";
         return Err(message.into());
     }
     let taken = arrays.homes.len() + arrays.twins.len();
-    if wanted.iter().filter(is_new).count() + taken > MAX_HOMES {
+    let new = wanted.iter().filter(is_new).count() + usize::from(is_first);
+    if new + taken > MAX_HOMES {
         return Err("too many arrays are used by other loops".into());
     }
     Ok(wanted)
+}
+
+/// The object with the words that the core leaves for an array's loops.
+pub(super) fn spills(func: &mut Function, arrays: &mut Arrays, array: u8) -> Mem {
+    *arrays.spills.entry(array).or_insert_with(|| {
+        let name = format!("spills.{array}");
+        func.mems.push(MemData::new(name, Scalar::I32, &[registers::MOST as u32], Space::Local))
+    })
 }
 
 /// Whether a function has several names for an object.

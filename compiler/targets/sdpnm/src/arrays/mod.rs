@@ -31,6 +31,8 @@ use estimates::{chained, cycles, worthwhile};
 use facts::shape::{Shape, Trips};
 use facts::sources::{Site, Sources, Wishes};
 use homes::{array_for, forgotten, homes, twins};
+use iteration::build::Built;
+use iteration::registers;
 use loops::collapse::Made;
 use loops::{ahead, chain};
 use placing::bands::Bands;
@@ -52,6 +54,8 @@ pub struct Arrays {
     pub windows: BTreeSet<Mem>,
     /// What has a twin: its place among the homes, the other array, whether its contents are there too.
     pub twins: BTreeMap<(u32, u8), bool>,
+    /// The words in shared memories for what finds no global register, by the arrays.
+    pub spills: BTreeMap<u8, Mem>,
 }
 
 /// What loops are put on arrays with.
@@ -283,6 +287,16 @@ fn span_of(func: &Function, header: Block, blocks: &[Block]) -> Option<Span> {
     data.insts.iter().filter_map(|&inst| func.insts[inst].span).next_back().or(data.span).or(first)
 }
 
+/// How many iterations begin until the first one ends, where results take the registers of what is read before
+/// the first iteration.
+fn until_read(built: &Built, mapped: &Mapped, apart: Option<&Mapped>) -> u32 {
+    let begin = |mapped: &Mapped| mapped.depth.div_ceil(mapped.package.ii.into()) as u32;
+    match registers::shares(&built.body) {
+        true => begin(mapped).max(apart.map_or(0, begin)),
+        false => 0,
+    }
+}
+
 /// What is known of a loop for which an array is asked.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
@@ -322,6 +336,7 @@ fn attempt(
         true => 2,
         false => worthwhile(built, &mapped, core_cycles, machine),
     };
+    let least = least.max(until_read(built, &mapped, apart.as_ref()));
     if let Trips::Known(trips) = shape.trips
         && trips < least
     {
@@ -330,13 +345,18 @@ fn attempt(
         ));
     }
     let package = arrays.packages.len() as u32;
-    let numbers = homes.iter().map(|home| {
-        let known = arrays.homes.iter().position(|other| other.0 == *home);
+    let spills = match built.spilled.is_empty() {
+        true => None,
+        false => Some(homes::spills(&mut module.functions[func], arrays, array)),
+    };
+    let homes = homes.into_iter().chain(spills);
+    let numbers = homes.map(|home| {
+        let known = arrays.homes.iter().position(|other| other.0 == home);
         let number = known.unwrap_or_else(|| {
-            arrays.homes.push((*home, array));
+            arrays.homes.push((home, array));
             arrays.homes.len() - 1
         });
-        (*home, number as u32)
+        (home, number as u32)
     });
     let homes: BTreeMap<Mem, u32> = numbers.collect();
     let rows = rows.filter(|rows| rows % of.times == 0).map(|rows| rows / of.times);
@@ -375,7 +395,17 @@ fn attempt(
     }
     let apart = apart.filter(|_| shared.len() == 1);
     let if_apart = apart.as_ref().map(|_| package + 1);
-    let used = Use { array, package, if_apart, homes, least, parts, bands, arrays: shared.clone() };
+    let used = Use {
+        array,
+        package,
+        if_apart,
+        homes,
+        spills,
+        least,
+        parts,
+        bands,
+        arrays: shared.clone(),
+    };
     let Mapped { package: placed, mii, routes, instead: is_by_other, is_proved, places, .. } =
         mapped;
     let node = |&node: &usize| (built.body.nodes[node].op, built.body.nodes[node].span);

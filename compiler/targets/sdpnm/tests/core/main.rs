@@ -22,6 +22,7 @@ mod parts;
 mod places;
 mod pragmas;
 mod ratios;
+mod registers;
 mod spellings;
 mod strips;
 mod sums;

@@ -112,6 +112,8 @@ pub enum Global {
     High(Value),
     /// The number of the last element of an object.
     Last(Mem),
+    /// Where the words are that the core leaves for the array ([`super::build::Built::spilled`]).
+    Spilled,
     /// What the array exports.
     Export,
 }

@@ -17,6 +17,7 @@ use super::fuse;
 use super::lines;
 use super::pairs;
 use super::reassociate;
+use super::registers;
 use super::reuse::{Reuse, reuses};
 use super::spread;
 use crate::arrays::facts::access::{Access, Apart, Subscript};
@@ -174,7 +175,8 @@ pub(super) fn cost(built: &Built, terms: &Terms<'_>) -> u32 {
         Global::Pair(low, high) if (terms.is_fresh)(low) || (terms.is_fresh)(high) => 5,
         _ => 1,
     };
-    let writes: u32 = built.body.globals.iter().map(write).sum();
+    let written = built.body.globals.iter().chain(&built.spilled);
+    let writes: u32 = written.map(write).sum();
     let sixths = 6 * (terms.interval)(&built.body) + built.body.accesses() as u32;
     (sixths.saturating_mul(terms.iterations) / 6).saturating_add(writes)
 }
@@ -204,6 +206,8 @@ pub struct Built {
     /// Global registers with first values of walks: what iterations of the outermost loop add, in as many
     /// bytes.
     pub walks: Vec<(usize, (Value, i32))>,
+    /// What the core leaves in words of the shared memory, where global registers are too few.
+    pub spilled: Vec<Global>,
 }
 
 /// Where a value is after the loop.
@@ -229,8 +233,9 @@ pub fn build(
     terms: Terms<'_>,
 ) -> Building<Built> {
     let globals = terms.globals;
-    let build = |kept: usize| {
-        let by = |meetings| build_with(func, shape, facts, results, (kept, meetings), terms);
+    let build_in = |kept: usize, spills: bool| {
+        let by =
+            |meetings| build_with(func, shape, facts, results, (kept, meetings, spills), terms);
         let (built, differs) = by(Meetings::ByWay)?;
         let other = differs.then(|| by(Meetings::ByBranch).ok()).flatten().map(|(built, _)| built);
         let size = |built: &Built| (cost(built, &terms), built.body.nodes.len());
@@ -239,6 +244,7 @@ pub fn build(
             _ => built,
         })
     };
+    let build = |kept: usize| build_in(kept, false);
     let fits = |built: &Built| built.body.globals.len() <= globals;
     // What was loaded before the loop is loaded in it, where that leaves registers for the others. Two
     // halves may share one, so that more may be kept than there are registers.
@@ -254,18 +260,24 @@ pub fn build(
     if let Some(best) = first.into_iter().chain(fewer).min_by_key(|built| cost(built, &terms)) {
         return Ok(best);
     }
+    let spilling = [2 * globals, globals / 2, 0].map(|kept| build_in(kept, true).ok());
+    let spilling = spilling.into_iter().flatten().filter(fits);
+    if let Some(best) = spilling.min_by_key(|built| cost(built, &terms)) {
+        return Ok(best);
+    }
     let used = build(0)?.body.globals.len();
     Err(format!("it needs {used} global registers of {globals}"))
 }
 
 /// Builds the body of a loop, and says whether it would be another one if values that meet were chosen
-/// otherwise. Loads from before it are kept in the first `kept` global registers.
+/// otherwise. Loads from before it are kept in the first `kept` global registers; what `spills` leaves some of the
+/// others out where they are too many.
 fn build_with(
     func: &Function,
     shape: &Shape,
     facts: &Facts<'_>,
     results: &[Value],
-    (kept, meetings): (usize, Meetings),
+    (kept, meetings, spills): (usize, Meetings, bool),
     terms: Terms<'_>,
 ) -> Building<(Built, bool)> {
     let mut builder = Builder {
@@ -333,7 +345,21 @@ fn build_with(
     let is_chain = !builder.turning.is_empty();
     let Builder { mut body, mut accesses, least_trips, mut walks, counts, apart, differs, .. } =
         builder;
-    let numbers = improve(&mut body, is_chain, terms);
+    let mut numbers = improve(&mut body, is_chain, terms);
+    let mut spilled = Vec::new();
+    if body.globals.len() > terms.globals {
+        let apart: Vec<usize> =
+            watches.iter().filter_map(|&(_, number)| numbers.globals[number]).collect();
+        numbers = numbers.then(&registers::share(&mut body, terms.globals, &apart));
+        let form = |global: &Global| match global {
+            Global::Value(value) if func.ty(*value) == Type::I32 => Some(facts.forms.get(*value)),
+            _ => None,
+        };
+        if spills && let Some((later, words)) = registers::spill(&mut body, terms.globals, &form) {
+            numbers = numbers.then(&later);
+            spilled = words;
+        }
+    }
     for access in &mut accesses {
         access.node = access.node.and_then(|node| numbers.nodes[node]);
     }
@@ -371,6 +397,7 @@ fn build_with(
         counts,
         apart,
         walks,
+        spilled,
     };
     Ok((built, differs))
 }

@@ -17,6 +17,7 @@ mod pairs;
 mod quotients;
 mod readers;
 mod reassociate;
+pub(super) mod registers;
 pub(super) mod reuse;
 pub(super) mod rounds;
 mod spread;

@@ -17,6 +17,8 @@ use crate::map::banks::{Banks, Begin, LISTED, Stream};
 enum Region {
     /// The element of that number, of bytes as given.
     Object(Mem, Affine, u32),
+    /// The words that the core leaves.
+    Spilled,
     /// What is computed of constants and the beginning of an object, which that register holds.
     Listed(usize),
     /// A sum of words, each times a factor, modulo the bytes of a row of banks.
@@ -35,6 +37,9 @@ pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
             return None;
         }
         let (region, begin, first) = match node.in1 {
+            Operand::Global(number) if body.globals[number] == Global::Spilled => {
+                (Region::Spilled, Begin::Bank0, 0)
+            }
             Operand::Global(number) if is_address(&body.globals[number]) => {
                 let Global::Address(mem, index, bytes) = &body.globals[number] else { return None };
                 let is_row = |factor: i32| factor.wrapping_mul(*bytes as i32) % row as i32 == 0;

@@ -21,7 +21,7 @@ use crate::arrays::facts::shape::Shape;
 use crate::arrays::iteration::body::{Body, Global, Node, Operand, Order, Port};
 use crate::arrays::iteration::build::{Built, Outcome};
 use crate::arrays::iteration::turns::{BANDS, FIRST, LAST, Walk, called, tag};
-use crate::arrays::versions::version::{Use, address, control, global, write};
+use crate::arrays::versions::version::{Use, address, control, global, spill, write};
 
 /// What an iteration of the outermost loop leaves in an object: elements one behind the other, or some of those.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -344,6 +344,8 @@ fn is_whole(func: &Function, walk: &Walk, marks: &[Value]) -> bool {
 
 /// Starts the nest on several arrays, each with its part, and copies what they store to its home.
 pub(crate) fn share(b: &mut Builder<'_>, built: &Built, used: &Use, bands: &Bands, trips: Value) {
+    let nothing = BTreeSet::new();
+    spill(b, &nothing, built, used, &used.arrays);
     let members = used.arrays.iter().fold(0, |mask, &array| mask | 1 << array);
     let members = b.i32(members);
     write(b, i64::from(GROUP + MEMBERS), members);
@@ -356,7 +358,6 @@ pub(crate) fn share(b: &mut Builder<'_>, built: &Built, used: &Use, bands: &Band
         .collect();
     let others = b.imul_imm(whole, used.arrays.len() as i32 - 1);
     let last = b.binary(BinaryOp::Isub, trips, others);
-    let nothing = BTreeSet::new();
     for (number, of) in built.body.globals.iter().enumerate() {
         let Some(value) = global(b, &nothing, used, of) else { continue };
         let offset = GLOBALS + 4 * number as u32;

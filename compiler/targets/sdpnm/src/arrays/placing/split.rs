@@ -44,6 +44,8 @@ pub struct Parts {
     /// How much longer each part is than the one before, from the third on, in 256ths: while it runs, the
     /// results of that one are copied.
     pub growth: u32,
+    /// Words that each of the arrays finds in its shared memory.
+    pub spilled: u32,
 }
 
 /// A part as long as the one before, in the units of [`Parts::growth`].
@@ -72,7 +74,8 @@ impl Parts {
             return None;
         }
         let stretches = stretches(func, shape, built, (trips, period))?;
-        Some(Parts { counters, stretches, trips, period, growth: EVEN })
+        let spilled = built.spilled.len() as u32;
+        Some(Parts { counters, stretches, trips, period, growth: EVEN, spilled })
     }
 
     /// The same parts of a loop that is mapped: each one is as much longer as copies take.
@@ -118,6 +121,9 @@ impl Parts {
             }
             // Each word for one array is made, and written; the mask of the arrays is.
             let words = count * (2 * self.counters.len() + 5) + 2;
+            let copies = (4 * self.spilled).div_ceil(machine.shared.staging_bytes) + 7;
+            let copied = if self.spilled > 0 { copies as usize * (count - 1) } else { 0 };
+            let words = words + copied;
             let of = |part: &Part, stretch: &Stretch| {
                 let bytes = u64::from(stretch.step.unsigned_abs()) * u64::from(stretch.bytes);
                 let all = u64::from(part.2 / self.period).saturating_mul(bytes);

@@ -46,6 +46,8 @@ pub struct Use {
     pub if_apart: Option<u32>,
     /// The objects that must have their homes in it, and the numbers of these.
     pub homes: BTreeMap<Mem, u32>,
+    /// The object with the words that the core leaves for it ([`Built::spilled`]).
+    pub spills: Option<Mem>,
     /// From so many iterations on it is worth it.
     pub least: u32,
     /// How it is shared, where several arrays do.
@@ -419,6 +421,7 @@ pub(crate) fn global(
             let high = b.binary(BinaryOp::Shl, high, amount);
             b.binary(BinaryOp::Or, low, high)
         }
+        Global::Spilled => address(b, used, used.spills?, &Affine::default()),
         Global::Form(affine, factor) => form(b, &affine.times(*factor)),
         Global::Address(mem, index, _) => address(b, used, *mem, index),
         Global::Element(mem, index, part) => {
@@ -446,11 +449,36 @@ fn high(b: &mut Builder<'_>, value: Value) -> Value {
     b.convert(ConvertOp::Truncate, high, Type::I32)
 }
 
+/// Leaves what finds no global register in the shared memory of the arrays of a loop.
+pub(crate) fn spill(
+    b: &mut Builder<'_>,
+    of_loop: &BTreeSet<Inst>,
+    built: &Built,
+    used: &Use,
+    arrays: &[u8],
+) {
+    let Some(mem) = used.spills.filter(|_| !built.spilled.is_empty()) else { return };
+    for (word, of) in built.spilled.iter().enumerate() {
+        if let Some(value) = global(b, of_loop, used, of) {
+            let index = b.i32(word as i32);
+            b.store(mem, vec![index], value);
+        }
+    }
+    let (at, bytes) = (address(b, used, mem, &Affine::default()), 4 * built.spilled.len());
+    for &array in arrays.iter().filter(|&&array| array != used.array) {
+        let (bytes, from) = (b.i32(bytes as i32), b.i32(used.array.into()));
+        for (offset, word) in [(COPY_AT, at), (COPY_BYTES, bytes), (COPY, from)] {
+            write(b, control(array, offset), word);
+        }
+    }
+}
+
 /// Hands globals to the array and starts it. Whoever reads what it makes waits for it.
 fn start(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Use, trips: Value) {
     if let Some(parts) = &used.parts {
         return share(b, of_loop, built, used, parts);
     }
+    spill(b, of_loop, built, used, &[]);
     for (number, of) in built.body.globals.iter().enumerate() {
         if let Some(value) = global(b, of_loop, used, of) {
             write(b, control(used.array, GLOBALS + 4 * number as u32), value);
@@ -470,6 +498,7 @@ fn start(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Us
 
 /// Starts a loop on several arrays, each with its part, and copies what they store to its home.
 fn share(b: &mut Builder<'_>, of_loop: &BTreeSet<Inst>, built: &Built, used: &Use, parts: &Parts) {
+    spill(b, of_loop, built, used, &used.arrays);
     let members = used.arrays.iter().fold(0, |mask, &array| mask | 1 << array);
     let members = b.i32(members);
     write(b, i64::from(GROUP + MEMBERS), members);
