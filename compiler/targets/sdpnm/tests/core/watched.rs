@@ -1,4 +1,4 @@
-//! Loads whose subscripts are known on the way only: random ones against the interpreter, inside and outside,
+//! Accesses whose subscripts are known on the way only: random ones against the interpreter, inside and outside,
 //! and which of them arrays run.
 
 use std::fmt::Write;
@@ -54,6 +54,10 @@ fn source(rng: &mut Rng) -> String {
             0 => writeln!(text, "if ({one} > {two}) t = i;"),
             1 => writeln!(text, "if (a1[i] > a1[t]) t = i;"),
             2 => writeln!(text, "if ({two} > 9) a3[i + j] = {one};"),
+            3 if rng.below(2) == 0 => match rng.below(2) {
+                0 => writeln!(text, "a3[{one}] = {two};"),
+                _ => writeln!(text, "if ({two} > 9) a4[{one}] = {two};"),
+            },
             3 => writeln!(text, "a4[i] += {one};"),
             4 => writeln!(text, "a3[i] = {one};"),
             _ => writeln!(text, "t += {one};"),
@@ -81,15 +85,17 @@ fn random_subscripts_that_are_known_on_the_way_do_what_they_mean() {
     random_programs(source, agreed, 3);
 }
 
-/// Arrays run what a C programmer writes at borders, at a phase, and to find a place.
+/// Arrays run what a C programmer writes at borders, at a phase, to find a place, and through a table of places.
 #[test]
-fn loads_at_places_that_are_computed_run_on_arrays() {
+fn accesses_at_places_that_are_computed_run_on_arrays() {
     for body in [
         "for (int i = 0; i < n; i++) a3[i] = a0[i < 2 ? 0 : i > m - 1 ? m - 1 : i];",
         "unsigned p = 0; for (int i = 0; i < n; i++, p += m * 5000) a3[i] = a1[p >> 16] + a1[(p >> 16) + 1];",
         "for (int i = 1; i < n; i++) if (a1[i] > a1[t]) t = i;",
         "for (int i = 0; i < n; i++) t += a0[a2[i]];",
         "for (int i = 0; i < n; i++) a3[i] = a0[i] + (i ? a0[i - 1] : 1);",
+        "for (int i = 0; i < n; i++) a3[a2[i]] = a0[i] + m;",
+        "for (int i = 0; i < n; i++) if (a0[i] > m) { a3[a2[i]] = i; a3[a2[i + 1]] = a1[i]; }",
     ] {
         let source = with_body(&ARRAYS, ELEMENTS, body);
         let program = agreed(&source, 2).unwrap_or_else(|what| panic!("{what}\n{source}"));

@@ -82,6 +82,7 @@ impl Builder<'_> {
                                 false => Subscript::Limited(index, limits),
                             }
                         }
+                        _ if is_store && self.may_watch(mem) => Subscript::Watched(index),
                         _ => {
                             unknown.push(self.accesses.len());
                             Subscript::Watched(index)

@@ -116,7 +116,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The subscript of a load, or the last one where that is outside.
+    /// The subscript of an access, or the last one where that is outside.
     pub(super) fn watched(&mut self, access: &Access, value: Value) -> Building<Operand> {
         let index = self.see(access, value)?;
         let last = match self.func.mems[access.mem].extents[0] {
@@ -127,7 +127,7 @@ impl Builder<'_> {
         Ok(Operand::node(node))
     }
 
-    /// Notes the subscript of a load where it runs; the subscript.
+    /// Notes the subscript of an access where it runs; the subscript.
     fn see(&mut self, access: &Access, value: Value) -> Building<Operand> {
         let index = self.extended(value, true)?;
         // Nobody loads where the block does not run.
@@ -139,13 +139,12 @@ impl Builder<'_> {
         Ok(index)
     }
 
-    /// Notes the subscripts of loads of which nobody reads what they load: these end the run as well.
+    /// Notes the subscripts of loads of which nobody reads what they load, and of stores that are left out: these
+    /// end the run as well.
     pub(super) fn see_unread(&mut self) -> Building<()> {
         for number in 0..self.accesses.len() {
             let access = self.accesses[number].clone();
-            if let (Subscript::Watched(value), None, false) =
-                (&access.subscript, access.node, access.is_store)
-            {
+            if let (Subscript::Watched(value), None) = (&access.subscript, access.node) {
                 self.see(&access, *value)?;
             }
         }
