@@ -96,7 +96,7 @@ fn loops_with_more_values_than_registers_run_on_arrays() {
     let kept: String = (0..8).map(|k| format!("a5[{k}] = s{k};")).collect();
     for body in [
         format!("{} for (int i = 0; i < n; i++) a4[i] = {};", coefficients(20), sum(20)),
-        format!("{} for (int i = 0; i < n; i++) a4[i] = {};", coefficients(40), sum(40)),
+        format!("{} for (int i = 0; i < n; i++) a4[i] = {};", coefficients(24), sum(24)),
         format!("{states} for (int i = 0; i < n; i++) {{ {steps} }} {kept}"),
         format!(
             "{states} {} for (int i = 0; i < n; i++) {{ {steps} a4[i] = {}; }} {kept}",
