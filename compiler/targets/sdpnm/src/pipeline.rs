@@ -274,6 +274,14 @@ fn without(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> 
     Some((new, what))
 }
 
+/// Loops that were unrolled inside of others and that another attempt may leave, behind those around them.
+fn rollable(state: &Compilation) -> impl Iterator<Item = (Block, Block)> {
+    let Configuration { rolled, unrolled, .. } = &state.configuration;
+    let may = rolled.len() + unrolled.len() < ATTEMPTS;
+    let long = state.flattened.iter().filter(move |loops| may && loops.trips > MOST_FOR_CORE);
+    long.map(|loops| (loops.outer, loops.inner)).filter(|(_, inner)| !unrolled.contains(inner))
+}
+
 /// The configuration without loops that were unrolled inside of one, or with one that was left.
 fn otherwise_unrolled(state: &Compilation, header: Block) -> Option<(Configuration, Lost)> {
     let mut new = state.configuration.clone();
@@ -282,13 +290,12 @@ fn otherwise_unrolled(state: &Compilation, header: Block) -> Option<(Configurati
         let message = "no array runs this loop, which is unrolled for the core";
         return Some((new, ["flatten", "Unrolled", message]));
     }
-    let of = state.flattened.iter().filter(|loops| loops.outer == header);
-    let of = of.filter(|loops| loops.trips > MOST_FOR_CORE).map(|loops| loops.inner);
-    let of: Vec<Block> = of.filter(|inner| !new.unrolled.contains(inner)).collect();
-    if of.is_empty() || new.rolled.len() + new.unrolled.len() >= ATTEMPTS {
+    let inside: Vec<Block> =
+        rollable(state).filter(|(outer, _)| *outer == header).map(|(_, inner)| inner).collect();
+    if inside.is_empty() {
         return None;
     }
-    new.rolled.extend(of);
+    new.rolled.extend(inside);
     let message = "no array runs the loop here with those inside unrolled";
     Some((new, ["flatten", "NotUnrolled", message]))
 }
@@ -301,6 +308,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         cx.remarks.extend(fates::remarks(state, about));
         return Ok(());
     };
+    let rollable = rollable(state).map(|(outer, _)| outer).collect();
     let tools = arrays::Tools {
         machine: &state.machine,
         mapper,
@@ -313,6 +321,7 @@ fn run_arrays(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         nests: &state.collapsed,
         chains: state.chains,
         loops: &state.sources,
+        rollable: &rollable,
         wishes: Wishes::default(),
         notes: &RefCell::default(),
     };

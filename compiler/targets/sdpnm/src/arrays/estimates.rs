@@ -72,6 +72,7 @@ pub fn estimate(func: &Function, of: Guess<'_>, machine: &Machine) -> Option<u64
     let cycles = |(reuse, shortens): (Option<usize>, bool)| {
         let terms = Terms {
             globals: machine.control.globals as usize,
+            spills: true,
             own,
             reuse,
             array: shortens.then_some(array),
@@ -139,6 +140,7 @@ pub(super) fn chained(
     let array = &machine.array;
     let terms = Terms {
         globals: machine.control.globals as usize,
+        spills: true,
         own,
         reuse: None,
         array: None,

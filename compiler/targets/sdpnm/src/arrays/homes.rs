@@ -91,7 +91,7 @@ pub(super) fn homes(
     let fixed = known.chain(wanted.iter().filter(is_new).copied()).filter_map(bytes);
     let alignment = u64::from(machine.home_alignment());
     let is_first = !built.spilled.is_empty() && !arrays.spills.contains_key(&array);
-    let spills = is_first.then_some(4 * registers::MOST as u64);
+    let spills = is_first.then_some(4 * registers::MAX_SPILLED as u64);
     let all = fixed.chain(spills).map(|bytes| bytes.next_multiple_of(alignment)).sum::<u64>();
     if all > u64::from(machine.shared_bytes()) {
         let message = "its arrays are larger than the shared memory of an array";
@@ -109,7 +109,12 @@ pub(super) fn homes(
 pub(super) fn spills(func: &mut Function, arrays: &mut Arrays, array: u8) -> Mem {
     *arrays.spills.entry(array).or_insert_with(|| {
         let name = format!("spills.{array}");
-        func.mems.push(MemData::new(name, Scalar::I32, &[registers::MOST as u32], Space::Local))
+        func.mems.push(MemData::new(
+            name,
+            Scalar::I32,
+            &[registers::MAX_SPILLED as u32],
+            Space::Local,
+        ))
     })
 }
 

@@ -83,6 +83,9 @@ pub struct Tools<'a> {
     pub chains: bool,
     /// The loops of the source.
     pub loops: &'a Sources,
+    /// Loops with others inside that are unrolled and need not be: rolled they take fewer registers, so that
+    /// nothing is spilled before that is tried.
+    pub rollable: &'a BTreeSet<Block>,
     /// What is asked for the loop that it is about.
     pub wishes: Wishes,
     /// What is found out about it on the way.

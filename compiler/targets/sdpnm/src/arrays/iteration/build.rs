@@ -129,6 +129,8 @@ pub(super) enum Meetings {
 pub struct Terms<'a> {
     /// Global registers of an array.
     pub globals: usize,
+    /// Whether what finds no global register may be spilled.
+    pub spills: bool,
     /// Objects of which nobody knows the contents behind the function.
     pub own: &'a BTreeSet<Mem>,
     /// How many loads take the value of one; `None` where all accesses stay.
@@ -260,8 +262,8 @@ pub fn build(
     if let Some(best) = first.into_iter().chain(fewer).min_by_key(|built| cost(built, &terms)) {
         return Ok(best);
     }
-    let spilling = [2 * globals, globals / 2, 0].map(|kept| build_in(kept, true).ok());
-    let spilling = spilling.into_iter().flatten().filter(fits);
+    let kept = [2 * globals, globals / 2, 0].into_iter().filter(|_| terms.spills);
+    let spilling = kept.filter_map(|kept| build_in(kept, true).ok()).filter(fits);
     if let Some(best) = spilling.min_by_key(|built| cost(built, &terms)) {
         return Ok(best);
     }

@@ -14,7 +14,7 @@ use super::body::{Body, Global, Node, Numbers, Operand};
 const WORD: usize = 4;
 
 /// Words that are spilled at most.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_SPILLED: usize = 64;
 
 /// How registers are read.
 #[derive(Clone, Copy, Default)]
@@ -130,7 +130,7 @@ pub(super) fn spill(
         let others: Vec<usize> =
             free.into_iter().filter(|&n| made[n].is_none() && !is_base(n)).collect();
         spilled.extend(others.get(..left + 1 - registers)?);
-        if spilled.len() > MOST {
+        if spilled.len() > MAX_SPILLED {
             return None;
         }
     }

@@ -116,8 +116,19 @@ pub(crate) fn bodies(
     let interval = |body: &body::Body| place::bounds(body, &machine.array).mii;
     let build_in = |reuse: Option<usize>, array, groups: Option<usize>| {
         let (interval, own, is_zero) = (&interval, &own, &is_zero);
-        let terms =
-            Terms { globals, own, reuse, array, iterations, groups, interval, is_fresh, is_zero };
+        let spills = !tools.rollable.contains(&shape.header);
+        let terms = Terms {
+            globals,
+            spills,
+            own,
+            reuse,
+            array,
+            iterations,
+            groups,
+            interval,
+            is_fresh,
+            is_zero,
+        };
         build::build(function, shape, &facts, &results, terms)
     };
     let build = |reuse: Option<usize>, array| build_in(reuse, array, None);
