@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 use crate::scalar::literal_word;
 use crate::{BinaryOp, ElementType, Expr, ExprKind, Pipeline, RDom, UnaryOp};
 
-use super::Interval;
+use super::interval::Interval;
 
 /// A variable of an affine form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

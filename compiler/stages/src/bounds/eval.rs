@@ -4,9 +4,6 @@
 //! `I32` node carries its linear form ([`super::forms`]), whose range is exact where the same
 //! variable occurs several times. Values of Funcs are evaluated over the region of the call, as Halide's
 //! `compute_function_value_bounds` does symbolically, within a budget; beyond it, over everything.
-//!
-//! Ranges, linear forms and conditions are one recursion: this module, [`super::forms`] and
-//! [`super::narrow`] import each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,14 +11,15 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::scalar::literal_word;
 use crate::{
-    BinaryOp, CompareOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, RDom, UnaryOp,
-    Walker,
+    BinaryOp, CompareOp, ElementType, Expr, ExprKind, Func, Input, Param, Pipeline, UnaryOp, Walker,
 };
 
 use super::affine::AffineVar;
-use super::forms::{Floors, Form, Term};
+use super::env::Env;
+use super::forms::{Form, Term};
 use super::interval::{self, Interval, Range, Region};
 use super::narrow::narrow;
+use super::values::Values;
 
 /// The words of scalar parameters, where they are known.
 pub type ParamValues = SecondaryMap<Param, Option<u32>>;
@@ -33,113 +31,6 @@ pub fn default_params(pipeline: &Pipeline) -> ParamValues {
         values[param] = data.default.map(|literal| literal_word(data.ty, literal));
     }
     values
-}
-
-/// Where the variables of an expression lie. What is not given may be any `I32`.
-#[derive(Clone, Debug, Default)]
-pub struct Env {
-    /// The interval of each dimension of the Func being defined.
-    pub dims: Region,
-    /// The interval of variables of reduction domains.
-    pub rvars: BTreeMap<(RDom, u32), Interval>,
-}
-
-impl Env {
-    /// Over a region, without reduction variables.
-    pub fn over(dims: &[Interval]) -> Env {
-        Env { dims: dims.to_vec(), rvars: BTreeMap::new() }
-    }
-
-    /// Whether some variable has no value.
-    pub(super) fn is_empty(&self) -> bool {
-        self.dims.iter().chain(self.rvars.values()).any(|i| i.is_empty())
-    }
-
-    /// The interval of a variable.
-    pub fn interval(&self, var: AffineVar) -> Interval {
-        let given = match var {
-            AffineVar::Dim(n) => self.dims.get(n as usize),
-            AffineVar::RVar(rdom, n) => self.rvars.get(&(rdom, n)),
-        };
-        given.copied().unwrap_or(Interval { min: i32::MIN, max: i32::MAX })
-    }
-}
-
-/// The ranges of some expressions in one [`Env`].
-#[derive(Debug)]
-pub struct Values {
-    order: Vec<Expr>,
-    ranges: Vec<Range>,
-    forms: Vec<Option<Form>>,
-    floors: Floors,
-    /// The ends of the ranges of opaque terms.
-    opaque: BTreeMap<Expr, (i64, i64)>,
-}
-
-impl Values {
-    fn new(order: Vec<Expr>) -> Values {
-        let count = order.len();
-        Values {
-            order,
-            ranges: Vec::with_capacity(count),
-            forms: Vec::with_capacity(count),
-            floors: Floors::default(),
-            opaque: BTreeMap::new(),
-        }
-    }
-
-    fn slot(&self, expr: Expr) -> usize {
-        match self.order.binary_search(&expr) {
-            Ok(slot) => slot,
-            Err(_) => panic!("{expr:?} was not evaluated"),
-        }
-    }
-
-    /// The range of an expression that was evaluated. Panics on another.
-    pub fn range(&self, expr: Expr) -> Range {
-        self.ranges[self.slot(expr)]
-    }
-
-    /// The form of an expression that was evaluated, if it is an `I32`.
-    pub(super) fn form(&self, expr: Expr) -> Option<&Form> {
-        self.forms.get(self.slot(expr))?.as_ref()
-    }
-
-    /// What a term of a form can be.
-    pub(super) fn term(&self, term: Term, env: &Env) -> (i64, i64) {
-        match term {
-            Term::Var(var) => {
-                let interval = env.interval(var);
-                (interval.min.into(), interval.max.into())
-            }
-            Term::Floor(n) => self.floors.range(n, env),
-            Term::Opaque(expr) => self.opaque[&expr],
-        }
-    }
-
-    /// The range of `a - b` as integers without limit, where both have forms that do not wrap.
-    fn difference(&self, a: Expr, b: Expr, env: &Env) -> Option<Range> {
-        let (x, y) = (self.form(a)?, self.form(b)?);
-        self.form_range(x, env)?;
-        self.form_range(y, env)?;
-        let (low, high) = self.form_range(&x.combine(1, y, -1)?, env)?;
-        let ((a, b), (c, d)) = (self.range(a).ints(), self.range(b).ints());
-        Some(Range::Int(low.max(a - d), high.min(b - c)))
-    }
-
-    /// The range of a form, where it lies within `I32`: outside, the value wraps.
-    pub(super) fn form_range(&self, form: &Form, env: &Env) -> Option<(i64, i64)> {
-        let ends = |(low, high): (i128, i128)| {
-            let fits = low >= i128::from(i32::MIN) && high <= i128::from(i32::MAX);
-            fits.then_some((low as i64, high as i64))
-        };
-        let apart = ends(form.range(|term| self.term(term, env)));
-        let together = self.floors.range_of_sum(form, env).and_then(ends);
-        match (apart, together) {
-            (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))),
-            (one, other) => one.or(other),
-        }
-    }
 }
 
 /// Nodes evaluated for the values of Funcs that serve as indices, in one evaluator's life.
@@ -230,11 +121,7 @@ impl<'a> Evaluator<'a> {
                     Some(constant) => Form::constant(constant),
                     None => match linear_node(self.pipeline, expr, &mut values, env) {
                         Some(form) if form.terms.len() <= MAX_TERMS => form,
-                        _ => {
-                            let number = self.number(expr);
-                            values.opaque.insert(number, range.ints());
-                            Form::var(Term::Opaque(number))
-                        }
+                        _ => values.opaque(self.number(expr), range),
                     },
                 };
                 if let Some((low, high)) = values.form_range(&made, env) {
@@ -243,8 +130,7 @@ impl<'a> Evaluator<'a> {
                 }
                 form = Some(made);
             }
-            values.ranges.push(range);
-            values.forms.push(form);
+            values.push(range, form);
         }
         values
     }
@@ -432,7 +318,7 @@ impl<'a> Evaluator<'a> {
                 ExprKind::Call(func, k, _) => self.anywhere[func.index()][k as usize],
                 _ => self.node(expr, &env, &values, MAX_DEPTH),
             };
-            values.ranges.push(range);
+            values.push(range, None);
         }
         values
     }
@@ -472,14 +358,14 @@ fn linear_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) 
                 amount @ 0..=30 => values.form(*a)?.scale(1 << amount),
                 _ => None,
             },
-            BinaryOp::Div => divided(*a, constant(*b)?, values, env),
+            BinaryOp::Div => values.quotient(*a, constant(*b)?, env),
             BinaryOp::Shr => match constant(*b)? {
-                amount @ 0..=30 => divided(*a, 1 << amount, values, env),
+                amount @ 0..=30 => values.quotient(*a, 1 << amount, env),
                 _ => None,
             },
             BinaryOp::Mod => {
                 let divisor = constant(*b)?;
-                let quotient = divided(*a, divisor, values, env)?;
+                let quotient = values.quotient(*a, divisor, env)?;
                 values.form(*a)?.combine(1, &quotient, -divisor)
             }
             BinaryOp::Min | BinaryOp::Max => {
@@ -501,11 +387,4 @@ fn linear_node(pipeline: &Pipeline, expr: Expr, values: &mut Values, env: &Env) 
         },
         _ => None,
     }
-}
-
-/// `floor(a / divisor)`, where `a` cannot wrap.
-fn divided(a: Expr, divisor: i64, values: &mut Values, env: &Env) -> Option<Form> {
-    let form = values.form(a)?.clone();
-    values.form_range(&form, env)?;
-    values.floors.divide(&form, divisor)
 }

@@ -11,7 +11,8 @@ use nbcc_base::{Diagnostic, Diagnostics, Span};
 
 use crate::{DirectiveKind, Expr, Func, Input, InputData, Pipeline, codes};
 
-use super::eval::{Env, Evaluator, ParamValues};
+use super::env::Env;
+use super::eval::{Evaluator, ParamValues};
 use super::interval::{Interval, MAX_COORDINATE, MAX_POINTS, Region, points, unbounded};
 
 /// The extents of a pipeline's inputs and the regions of its outputs.

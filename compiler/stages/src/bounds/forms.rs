@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::Expr;
 
 use super::affine::{Affine, AffineVar, Linear};
-use super::eval::Env;
+use super::env::Env;
 
 /// A term of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

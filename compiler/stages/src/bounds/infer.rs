@@ -19,10 +19,12 @@ use crate::{
 };
 
 use super::affine::AffineVar;
-use super::eval::{Env, Evaluator, ParamValues, Values, to_interval};
+use super::env::Env;
+use super::eval::{Evaluator, ParamValues, to_interval};
 use super::extents::Extents;
 use super::interval::{Interval, MAX_POINTS, Region, points, region_text, unbounded};
 use super::narrow::narrow;
+use super::values::Values;
 
 /// The loops of one stage of a Func.
 #[derive(Clone, Debug, PartialEq, Eq)]

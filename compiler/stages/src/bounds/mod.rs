@@ -5,15 +5,19 @@
 //! [`affine_of`] the form of an index.
 
 mod affine;
+mod env;
 mod eval;
 mod extents;
 mod forms;
 mod infer;
 mod interval;
 mod narrow;
+mod values;
 
 pub use affine::{Affine, AffineVar, IndexForm, Linear, affine_of, index_forms};
-pub use eval::{Env, Evaluator, ParamValues, Values, default_params};
+pub use env::Env;
+pub use eval::{Evaluator, ParamValues, default_params};
 pub use extents::{Extents, resolve_extents};
 pub use infer::{Bounds, FuncBounds, StageLoops, infer, not_whole, without_limitless};
 pub use interval::{Interval, MAX_COORDINATE, MAX_POINTS, Range, Region, points, region_text};
+pub use values::Values;

@@ -3,9 +3,10 @@
 use crate::{CompareOp, ElementType, Expr, ExprKind, Pipeline};
 
 use super::affine::AffineVar;
-use super::eval::{Env, Values};
+use super::env::Env;
 use super::forms::{Form, Term};
 use super::interval::Interval;
+use super::values::Values;
 
 /// Narrows the intervals of the variables of a linear comparison that holds, or does not. They
 /// become empty where that cannot be. Other conditions say nothing.
