@@ -1,23 +1,11 @@
-//! Calls. Scalars and elements of vector registers are passed and returned as integers of their
-//! size; arrays of bytes stay where they are, in local memory, and their address is passed: first
-//! those of results, then the parameters in order. A call through a pointer compares it with every function that it may mean.
+//! Calls. A call through a pointer compares it with every function that it may mean.
 
 use nbcc_ir::{BlockCall, Func, IntCond, Op, SimtOp, Terminator, Type, Value, function_address};
 
 use super::context::{Home, Lowerer, Var};
-use super::types::{integer_of, register_type, same_size_integer};
-use crate::resolved::{
-    Call, Callee, FunctionId, Operand, OperandKind, TableKind, Variable, VariableId,
-};
-
-/// How a parameter or result goes from caller to callee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passing {
-    /// As so many values of this type: one, or the elements of a vector register.
-    Values(Type, u8),
-    /// As an address in local memory.
-    Memory,
-}
+use super::passing::{Passing, passing};
+use super::types::{register_type, same_size_integer};
+use crate::resolved::{Call, Callee, FunctionId, Operand, OperandKind, TableKind, VariableId};
 
 /// A result of a call that is returned in values.
 struct Target {
@@ -32,22 +20,6 @@ enum Place {
     Variables(Vec<Var>),
     /// To a variable in local memory.
     Memory(VariableId),
-}
-
-/// How a variable is passed.
-pub fn passing(variable: &Variable) -> Passing {
-    match variable.array || variable.scalar.bytes().is_some_and(|n| n > 8) {
-        true => Passing::Memory,
-        false => Passing::Values(integer_of(variable.scalar), variable.vector),
-    }
-}
-
-/// Whether two lists of parameters are passed alike.
-pub fn alike(a: &[&Variable], b: &[&Variable]) -> bool {
-    let same = |(a, b): (&&Variable, &&Variable)| {
-        passing(a) == passing(b) && (passing(a) != Passing::Memory || a.bytes == b.bytes)
-    };
-    a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
 impl Lowerer<'_> {

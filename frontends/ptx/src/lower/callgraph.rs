@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span};
 
-use super::call::alike;
+use super::passing::alike;
 use crate::check::codes;
 use crate::resolved::{
     AddressBase, Body, BodyItem, Callee, FunctionId, Operand, OperandKind, RelocationTarget,

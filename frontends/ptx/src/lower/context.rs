@@ -11,7 +11,7 @@ use nbcc_ir::{
     Op, SimtOp, Space, Terminator, Type, Value, function_address,
 };
 
-use super::Plan;
+use super::plan::Plan;
 use super::types::{register_type, same_size_integer};
 use crate::ast::ScalarType;
 use crate::check::is_signed;

@@ -9,10 +9,10 @@ use nbcc_ir::{
     Terminator, Type, Value, ValueData, ValueDef,
 };
 
-use super::Plan;
 use super::blocks::{self, End, Graph};
-use super::call::{Passing, passing};
 use super::context::{Home, Lowerer, Var};
+use super::passing::{Passing, passing};
+use super::plan::Plan;
 use super::ssa::{self, Accesses};
 use super::types::{num_type, register_type};
 use crate::ast::{ScalarType, StateSpace};

@@ -5,7 +5,7 @@
 //! - A guard makes pure instructions a selection between new and old value, goes into memory
 //!   operations as an operand, and makes control flow of the rest ([`instruction`]).
 //! - Scalars in `.param` space are values; arrays, and what is accessed in parts, lie in local
-//!   memory ([`call`]). Parameters of kernels are read from the space `param`.
+//!   memory ([`passing`]). Parameters of kernels are read from the space `param`.
 //! - Variables are data objects ([`objects`]), `.loc` becomes the module's table of line marks.
 
 mod arith;
@@ -20,6 +20,8 @@ mod function;
 mod instruction;
 mod memory;
 mod objects;
+mod passing;
+mod plan;
 mod ssa;
 mod types;
 mod video;
@@ -34,31 +36,9 @@ use cranelift_entity::packed_option::PackedOption;
 use nbcc_base::{Diagnostics, Failed, Span};
 use nbcc_ir::{Func, LineMark, LinePlace, Module};
 
+use self::plan::Plan;
 use crate::check::Forms;
-use crate::resolved::{BodyItem, FunctionId, Resolved, TableId};
-
-/// What lowering a function needs to know of the module.
-pub struct Plan<'a> {
-    module: &'a Resolved<'a>,
-    forms: &'a Forms,
-    functions: SecondaryMap<FunctionId, PackedOption<Func>>,
-    objects: objects::Objects,
-    candidates: callgraph::Candidates,
-    /// The number of the first object that a function adds for itself.
-    first_own_object: u32,
-}
-
-impl Plan<'_> {
-    /// The IR function of a function, or of that of which it is an alias.
-    fn function(&self, function: FunctionId) -> Option<Func> {
-        self.functions[callgraph::real(self.module, function)].expand()
-    }
-
-    /// The functions that calls through pointers with that table may mean.
-    fn candidates(&self, function: FunctionId, table: TableId) -> Vec<FunctionId> {
-        self.candidates.get(&(function, table)).cloned().unwrap_or_default()
-    }
-}
+use crate::resolved::{BodyItem, FunctionId, Resolved};
 
 /// Lowers a module whose instructions passed the checks.
 pub fn lower(
