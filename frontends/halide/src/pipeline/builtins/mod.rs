@@ -15,7 +15,7 @@ use crate::elab::{Elab, Result};
 use crate::pipeline::boundary::BOUNDARIES;
 use crate::pipeline::hir::Node;
 use crate::pipeline::ops::Spanned;
-use crate::pipeline::reduce::REDUCTIONS;
+use crate::pipeline::reduce::Reduction;
 use crate::value::types::{c_name, sized};
 use crate::value::{Value, constant};
 
@@ -64,8 +64,8 @@ impl Elab<'_> {
         if BOUNDARIES.contains(&name) {
             return self.boundary(name, at, args, span).map(Some);
         }
-        if REDUCTIONS.contains(&name) {
-            return self.reduction(name, args, span).map(Some);
+        if let Some(reduction) = Reduction::named(name) {
+            return self.reduction(reduction, args, span).map(Some);
         }
         if let Some(value) = self.number_function(name, args, span)? {
             return Ok(Some(value));
