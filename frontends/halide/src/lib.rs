@@ -73,16 +73,9 @@ pub fn parse(
 ) -> Result<Pipeline, Failed> {
     let generator = options.params.iter().find(|(name, _)| name == elab::GENERATOR_PARAM);
     let generator = generator.map(|(_, value)| value.as_str());
-    let syntax::Parsed { ast, names, errors, lost, types } =
-        syntax::parse(source, file, generator, diagnostics)?;
-    let facts = syntax::scan::scan(&ast, &names, &lost, |name| {
-        DIRECTIVES.iter().any(|d| d.name == name)
-            || options.directives.iter().any(|d| d.name == name)
-    });
+    let (ast, read) = syntax::parse(source, file, generator, diagnostics)?;
     on_own_stack(|| {
-        let mut elab =
-            elab::Elab::new(source, &ast, names, types, file, facts, options, diagnostics);
-        elab.recover(errors, lost);
+        let mut elab = elab::Elab::new(source, file, &ast, read, options, diagnostics);
         elab.run();
         if elab.has_errors() { Err(Failed) } else { elab.finish(stem(&file.name)) }
     })

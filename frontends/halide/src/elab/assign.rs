@@ -3,7 +3,7 @@
 use nbcc_base::{Diagnostic, Failed, Span};
 
 use crate::codes;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, ElementKind, Result};
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{ExprId, ExprKind, Op, TypeWord};
 use crate::value::{ArrayId, Value};
@@ -194,7 +194,7 @@ impl Elab<'_> {
             None => value.0,
             Some(op) => self.compound(op, &(old, at), &value, at, span)?,
         };
-        let (word, c_type, is_const) = self.array_types[array.0 as usize];
+        let ElementKind { word, c_type, is_const } = self.array_kinds[array.0 as usize];
         if is_const {
             return self.fail(
                 Diagnostic::error(&codes::NOT_ASSIGNABLE, "a const cannot be assigned to")

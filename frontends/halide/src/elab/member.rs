@@ -6,7 +6,7 @@ use nbcc_stages::{ElementType, Input};
 
 use crate::codes;
 use crate::elab::stmt::count;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, ElementKind, Result};
 use crate::pipeline::hir::NodeKind;
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::Ident;
@@ -452,7 +452,7 @@ impl Elab<'_> {
             "push_back" | "emplace_back" => {
                 self.take(&text, args, 1, span)?;
                 self.step(1, span)?;
-                let (word, c_type, _) = self.array_types[array.0 as usize];
+                let ElementKind { word, c_type, .. } = self.array_kinds[array.0 as usize];
                 let value = self.convert(word, c_type, &args[0])?;
                 self.arrays[array.0 as usize].push(value);
                 Ok(Value::Void)

@@ -22,7 +22,7 @@ pub(crate) mod stmt;
 use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::SecondaryMap;
-use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, Span};
+use nbcc_base::{Diagnostic, Diagnostics, Failed, SourceFile, SourceId, Span};
 use nbcc_pipeline::ParseOptions;
 use nbcc_stages::DirectiveInfo;
 
@@ -30,10 +30,12 @@ use crate::codes;
 use crate::elab::decl::io_arrays::OutputArray;
 use crate::elab::stmt::{Flow, outside_loop};
 use crate::pipeline::hir::{FuncId, FuncInfo, Hir, Node};
-use crate::syntax::TypeNames;
+use crate::schedule::directives::DIRECTIVES;
 use crate::syntax::ast::{Ast, Names, StmtId, Symbol, TypeWord};
 use crate::syntax::limits::too_deep;
-use crate::syntax::scan::Facts;
+use crate::syntax::scan::{Facts, scan};
+use crate::syntax::{Read, TypeNames};
+use crate::value::types::CType;
 use crate::value::{ArrayId, Value};
 
 /// Elaboration ends with an error after this many steps: loop rounds, calls, array elements and
@@ -67,14 +69,19 @@ pub(crate) struct Slot {
     pub(crate) value: Value,
     /// What it was declared as; of a C type also its name.
     pub(crate) word: TypeWord,
-    pub(crate) c_type: Option<crate::value::types::CType>,
+    pub(crate) c_type: Option<CType>,
     pub(crate) is_const: bool,
     pub(crate) span: Span,
 }
 
-/// What the elements of an array were declared as, of C types also the type; and whether they are
-/// const.
-pub(crate) type ElementKind = (TypeWord, Option<crate::value::types::CType>, bool);
+/// What the elements of an array were declared as.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementKind {
+    pub(crate) word: TypeWord,
+    /// Of a C type, which.
+    pub(crate) c_type: Option<CType>,
+    pub(crate) is_const: bool,
+}
 
 /// Where elaboration stands.
 pub(crate) struct Checkpoint {
@@ -88,7 +95,7 @@ pub(crate) struct Checkpoint {
 /// The state of elaboration.
 pub(crate) struct Elab<'a> {
     pub(crate) ast: &'a Ast,
-    pub(crate) source: nbcc_base::SourceId,
+    pub(crate) source: SourceId,
     pub(crate) file: &'a SourceFile,
     pub(crate) names: Names,
     pub(crate) types: TypeNames,
@@ -120,7 +127,7 @@ pub(crate) struct Elab<'a> {
     /// Where the scopes of the function that runs begin.
     frame: usize,
     pub(crate) arrays: Vec<Vec<Value>>,
-    pub(crate) array_types: Vec<ElementKind>,
+    pub(crate) array_kinds: Vec<ElementKind>,
     /// The arrays of outputs.
     pub(crate) output_arrays: HashMap<ArrayId, OutputArray>,
     pub(crate) functions: HashMap<Symbol, StmtId>,
@@ -152,17 +159,19 @@ pub(crate) struct Elab<'a> {
 }
 
 impl<'a> Elab<'a> {
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
-        source: nbcc_base::SourceId,
-        ast: &'a Ast,
-        names: Names,
-        types: TypeNames,
+        source: SourceId,
         file: &'a SourceFile,
-        facts: Facts,
+        ast: &'a Ast,
+        read: Read,
         options: &ParseOptions<'a>,
         diagnostics: &'a mut Diagnostics,
     ) -> Elab<'a> {
+        let Read { names, types, errors, lost } = read;
+        let facts = scan(ast, &names, &lost, |name| {
+            DIRECTIVES.iter().any(|d| d.name == name)
+                || options.directives.iter().any(|d| d.name == name)
+        });
         Elab {
             ast,
             source,
@@ -171,10 +180,10 @@ impl<'a> Elab<'a> {
             types,
             directives: options.directives,
             params: options.params,
-            unread: false,
-            lost: HashSet::new(),
+            unread: errors > 0,
+            lost,
             diagnostics,
-            errors: 0,
+            errors,
             reported: HashSet::new(),
             facts,
             hir: Hir::default(),
@@ -187,7 +196,7 @@ impl<'a> Elab<'a> {
             generator: None,
             frame: 0,
             arrays: Vec::new(),
-            array_types: Vec::new(),
+            array_kinds: Vec::new(),
             output_arrays: HashMap::new(),
             functions: HashMap::new(),
             implicit_inputs: Vec::new(),
@@ -216,13 +225,6 @@ impl<'a> Elab<'a> {
             return;
         }
         self.items(&ast.items);
-    }
-
-    /// Goes on without the statements in which there were syntax errors.
-    pub(crate) fn recover(&mut self, errors: usize, lost: HashSet<Symbol>) {
-        self.errors += errors;
-        self.unread = errors > 0;
-        self.lost = lost;
     }
 
     /// Runs statements one by one, each whatever happens in those before it.
@@ -475,9 +477,9 @@ impl<'a> Elab<'a> {
     }
 
     /// Adds an array.
-    pub(crate) fn new_array(&mut self, values: Vec<Value>, ty: ElementKind) -> ArrayId {
+    pub(crate) fn new_array(&mut self, values: Vec<Value>, kind: ElementKind) -> ArrayId {
         self.arrays.push(values);
-        self.array_types.push(ty);
+        self.array_kinds.push(kind);
         ArrayId(self.arrays.len() as u32 - 1)
     }
 

@@ -45,24 +45,24 @@ const MAX_PARSED: usize = 8 * MAX_TOKENS;
 /// Bytes in a source file.
 const MAX_SOURCE: usize = 64 << 20;
 
-/// A file as far as it could be read.
-pub(crate) struct Parsed {
-    pub(crate) ast: Ast,
+/// What is known of a file beside its tree.
+pub(crate) struct Read {
     pub(crate) names: Names,
-    /// The syntax errors that were reported. Statements at fault are left out.
+    pub(crate) types: TypeNames,
+    /// The syntax errors that were reported. Statements at fault are left out of the tree.
     pub(crate) errors: usize,
     /// The names that these statements may have set.
     pub(crate) lost: HashSet<Symbol>,
-    pub(crate) types: TypeNames,
 }
 
-/// Parses a file. `Err` where nothing of it can be read. `generator` is the one that was asked for.
+/// Parses a file as far as it can be read. `Err` where nothing of it can. `generator` is the one that
+/// was asked for.
 pub(crate) fn parse(
     source: SourceId,
     file: &SourceFile,
     generator: Option<&str>,
     diagnostics: &mut Diagnostics,
-) -> Result<Parsed, Failed> {
+) -> Result<(Ast, Read), Failed> {
     if file.text.len() > MAX_SOURCE {
         return diagnostics.fail(
             Diagnostic::error(&codes::FILE_SIZE, "the file is too large")
@@ -102,7 +102,7 @@ pub(crate) fn parse(
     let Builder { ast, mut names, .. } = builder;
     let text = |t: &Spanned| &file.text[t.0 as usize..t.2 as usize];
     let lost = removed.iter().map(|t| names.intern(text(t))).collect();
-    Ok(Parsed { ast, names, errors, lost, types })
+    Ok((ast, Read { names, types, errors, lost }))
 }
 
 /// Takes away `namespace {` and `namespace name {` with their partners: what stands inside is read

@@ -3,22 +3,15 @@
 use nbcc_base::{Diagnostic, Span};
 
 use crate::codes;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, ElementKind, Result};
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{Declarator, Init, TypeWord};
-use crate::value::types::CType;
 use crate::value::{ArrayId, Value};
 
 impl Elab<'_> {
     /// `vector<T> name;`, `name(n)`, `name = {...}`: an array that can grow.
-    pub(crate) fn vector(
-        &mut self,
-        is_const: bool,
-        word: TypeWord,
-        c_type: Option<CType>,
-        d: &Declarator,
-    ) -> Result<Value> {
-        self.array_of(word, d)?;
+    pub(crate) fn vector(&mut self, elements: ElementKind, d: &Declarator) -> Result<Value> {
+        self.array_of(elements.word, d)?;
         let args = self.init_args(&d.init)?;
         let values: Vec<Spanned> = match args.as_slice() {
             [(Value::Array(id), _)] => return Ok(Value::Array(self.copy_array(*id))),
@@ -28,28 +21,21 @@ impl Elab<'_> {
                 let length = n.max(0) as u64;
                 self.step(length.saturating_mul(10), d.span)?;
                 let name = self.names.text(d.name.name).to_owned();
-                let lengths = [length];
-                return self.build_array(
-                    is_const,
-                    word,
-                    c_type,
-                    &name,
-                    d.name.span,
-                    &lengths,
-                    None,
-                );
+                return self.build_array(elements, &name, d.name.span, &[length], None);
             }
             list => list.to_vec(),
         };
         self.step(values.len() as u64, d.span)?;
+        let ElementKind { word, c_type, .. } = elements;
         let values =
             values.iter().map(|v| self.convert(word, c_type, v)).collect::<Result<Vec<_>>>()?;
-        Ok(Value::Array(self.new_array(values, (word, c_type, is_const))))
+        Ok(Value::Array(self.new_array(values, elements)))
     }
 
     fn copy_array(&mut self, id: ArrayId) -> ArrayId {
-        let (values, ty) = (self.arrays[id.0 as usize].clone(), self.array_types[id.0 as usize]);
-        self.new_array(values, ty)
+        let (values, elements) =
+            (self.arrays[id.0 as usize].clone(), self.array_kinds[id.0 as usize]);
+        self.new_array(values, elements)
     }
 
     /// Fails for a type of which there are no arrays.
@@ -67,14 +53,9 @@ impl Elab<'_> {
         )
     }
 
-    pub(crate) fn array(
-        &mut self,
-        is_const: bool,
-        word: TypeWord,
-        c_type: Option<CType>,
-        d: &Declarator,
-    ) -> Result<Value> {
-        self.array_of(word, d)?;
+    /// `T name[n];`, `T name[] = {...};`, of several dimensions too: an array that doesn't grow.
+    pub(crate) fn array(&mut self, elements: ElementKind, d: &Declarator) -> Result<Value> {
+        self.array_of(elements.word, d)?;
         let initial: Option<Spanned> = match &d.init {
             Init::None => None,
             Init::Assign(e) => Some(self.spanned(*e)?),
@@ -110,45 +91,47 @@ impl Elab<'_> {
                     }
                     n as u64
                 }
-                None => {
-                    match &initial {
-                        Some((Value::List(list), _)) if lengths.is_empty() && !list.is_empty() => {
-                            list.len() as u64
-                        }
-                        _ => {
-                            return self.fail(
+                None => match &initial {
+                    Some((Value::List(list), _)) if lengths.is_empty() && !list.is_empty() => {
+                        list.len() as u64
+                    }
+                    _ => {
+                        return self.fail(
                             Diagnostic::error(
                                 &codes::ARRAY_LENGTH,
                                 "the length of the array is missing",
                             )
-                            .at(d.span, "how many elements?").help("write it, as in `Func f[3];`, or give a list: `int n[] = {1, 2};`"),
+                            .at(d.span, "how many elements?")
+                            .help(
+                                "write it, as in `Func f[3];`, or give a list: \
+                                 `int n[] = {1, 2};`",
+                            ),
                         );
-                        }
                     }
-                }
+                },
             };
             lengths.push(n);
         }
         let total = lengths.iter().fold(1u64, |a, &b| a.saturating_mul(b));
         // A Func is the largest thing an array can hold.
-        let weight = if word == TypeWord::Func { 10 } else { 1 };
+        let weight = if elements.word == TypeWord::Func { 10 } else { 1 };
         self.step(total.saturating_mul(weight), d.span)?;
         let name = self.names.text(d.name.name).to_owned();
-        self.build_array(is_const, word, c_type, &name, d.name.span, &lengths, initial.as_ref())
+        self.build_array(elements, &name, d.name.span, &lengths, initial.as_ref())
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// An array of the first of these lengths, whose elements are arrays of the rest; without any, an
+    /// element.
     fn build_array(
         &mut self,
-        is_const: bool,
-        word: TypeWord,
-        c_type: Option<CType>,
+        elements: ElementKind,
         name: &str,
         span: Span,
         lengths: &[u64],
         initial: Option<&Spanned>,
     ) -> Result<Value> {
         let Some((&length, inner)) = lengths.split_first() else {
+            let ElementKind { word, c_type, .. } = elements;
             return match (word, initial) {
                 (_, Some(value)) => self.convert(word, c_type, value),
                 (TypeWord::Func, None) => Ok(Value::Func(self.new_func(name, span))),
@@ -184,8 +167,8 @@ impl Elab<'_> {
         for i in 0..length {
             let initial = list.as_ref().and_then(|l| l.get(i as usize));
             let element = format!("{name}[{i}]");
-            values.push(self.build_array(is_const, word, c_type, &element, span, inner, initial)?);
+            values.push(self.build_array(elements, &element, span, inner, initial)?);
         }
-        Ok(Value::Array(self.new_array(values, (word, c_type, is_const))))
+        Ok(Value::Array(self.new_array(values, elements)))
     }
 }

@@ -3,7 +3,7 @@
 use nbcc_base::{Diagnostic, Span};
 
 use crate::codes;
-use crate::elab::{Elab, Result};
+use crate::elab::{Elab, ElementKind, Result};
 use crate::pipeline::hir::Declared;
 use crate::syntax::ast::{DeclKind, Declarator, TypeWord};
 use crate::value::{ArrayId, Value};
@@ -58,7 +58,8 @@ impl Elab<'_> {
             DeclKind::Scalar(_) | DeclKind::InputBuffer(..) => TypeWord::ImageParam,
             _ => TypeWord::Func,
         };
-        let array = self.new_array(values, (word, None, !is_output));
+        let elements = ElementKind { word, c_type: None, is_const: !is_output };
+        let array = self.new_array(values, elements);
         if is_output {
             let declared = self.declared_output(kind, d)?;
             self.output_arrays.insert(array, OutputArray { name, declared, span: d.name.span });
@@ -69,7 +70,7 @@ impl Elab<'_> {
     /// `array.resize(n)`.
     pub(crate) fn resize(&mut self, array: ArrayId, n: u64, at: Span) -> Result<()> {
         self.step(n.saturating_mul(10), at)?;
-        let (word, ..) = self.array_types[array.0 as usize];
+        let word = self.array_kinds[array.0 as usize].word;
         let own = self.output_arrays.get(&array);
         let own = own.map(|own| (own.name.clone(), own.declared, own.span));
         let length = self.arrays[array.0 as usize].len() as u64;

@@ -12,7 +12,7 @@ use nbcc_stages::ElementType;
 use crate::codes;
 use crate::elab::functions::is_handle;
 use crate::elab::stmt::count;
-use crate::elab::{Elab, Result, Slot};
+use crate::elab::{Elab, ElementKind, Result, Slot};
 use crate::pipeline::hir::Declared;
 use crate::pipeline::ops::Spanned;
 use crate::syntax::ast::{DeclKind, Declaration, Declarator, Init, TypeName, TypeWord};
@@ -95,13 +95,14 @@ impl Elab<'_> {
         };
         let is_const = is_const || matches!(kind, DeclKind::GeneratorParam(_));
         let slot = |value| Slot { value, word, c_type, is_const, span: d.name.span };
+        let elements = ElementKind { word, c_type, is_const };
         if !d.lengths.is_empty() {
             let value = match kind {
                 DeclKind::Scalar(_)
                 | DeclKind::InputBuffer(..)
                 | DeclKind::Output(_)
                 | DeclKind::OutputBuffer(..) => self.io_array(kind, d)?,
-                _ => self.array(is_const, word, c_type, d)?,
+                _ => self.array(elements, d)?,
             };
             self.declare(d.name, slot(value))?;
             return Ok(());
@@ -125,7 +126,7 @@ impl Elab<'_> {
         }
         let value = match kind {
             DeclKind::GeneratorParam(ty) => self.generator_param(ty, c_type, d)?,
-            DeclKind::Vector(_) => self.vector(is_const, word, c_type, d)?,
+            DeclKind::Vector(_) => self.vector(elements, d)?,
             DeclKind::Plain(ty) => self.plain(ty, c_type, is_const, d)?,
             _ => self.io_element(kind, d, None)?,
         };

@@ -54,7 +54,11 @@ impl Elab<'_> {
                     &codes::DIMENSIONS,
                     format!("an RDom cannot have {} dimensions", bounds.len()),
                 )
-                .at(at, "at most 4 are supported").help("join two of them: of `RDom r(0, 12);`, `r.x % 3` and `r.x / 3` run over 3 by 4"),
+                .at(at, "at most 4 are supported")
+                .help(
+                    "join two of them: of `RDom r(0, 12);`, `r.x % 3` and `r.x / 3` run over \
+                     3 by 4",
+                ),
             );
         }
         let mut dims = Vec::new();

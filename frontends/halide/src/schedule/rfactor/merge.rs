@@ -6,7 +6,6 @@ use super::dimensions::Dimensions;
 use super::{Original, Parts};
 use crate::elab::{Elab, Result};
 use crate::pipeline::hir::{DefinitionInfo, FuncId, Node, NodeKind, RDomId};
-use crate::syntax::ast::Symbol;
 use crate::value::Value;
 
 impl Elab<'_> {
@@ -46,49 +45,27 @@ impl Elab<'_> {
             })
             .collect();
         let merged = self.combine(&original.combination, *func, &args, &partial, types, at);
-        let name = |(i, &n): (usize, &usize)| {
-            (dimensions.loops[n].name.clone(), self.rvar_name(domain, i as u32))
-        };
-        let aliases: Vec<(String, String)> = parts.merged.iter().enumerate().map(name).collect();
-        self.replace_update(*func, *number, args, merged, domain, dimensions.schedule, aliases);
-        Ok(())
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn replace_update(
-        &mut self,
-        func: FuncId,
-        k: u32,
-        args: Vec<Node>,
-        values: Vec<Node>,
-        rdom: RDomId,
-        kept: Vec<usize>,
-        aliases: Vec<(String, String)>,
-    ) {
-        let vars: Vec<Symbol> = self.hir.funcs[func].vars.clone();
         let mut loops: Vec<String> =
-            (0..self.hir.rdoms[rdom].dims.len() as u32).map(|n| self.rvar_name(rdom, n)).collect();
-        for (&a, &v) in args.iter().zip(&vars) {
+            (0..parts.merged.len() as u32).map(|n| self.rvar_name(domain, n)).collect();
+        let alias = |(&n, new): (&usize, &String)| (dimensions.loops[n].name.clone(), new.clone());
+        let aliases = parts.merged.iter().zip(&loops).map(alias).collect();
+        for (&a, &v) in args.iter().zip(&original.vars) {
             if matches!(self.hir.nodes[a].kind, NodeKind::Var(n) if n == v) {
                 loops.push(self.names.text(v).to_owned());
             }
         }
-        let update = &mut self.hir.funcs[func].updates[k as usize];
-        let span = update.span;
-        let mut number = 0;
-        let mut schedule = std::mem::take(&mut update.schedule);
-        schedule.retain(|_| {
-            number += 1;
-            kept.contains(&(number - 1))
-        });
+        let update = &mut self.hir.funcs[*func].updates[*number as usize];
+        let given = std::mem::take(&mut update.schedule).into_iter().enumerate();
+        let schedule = given.filter(|(n, _)| dimensions.schedule.contains(n));
         *update = DefinitionInfo {
             args,
-            values,
-            rdom: Some(rdom),
-            span,
-            schedule,
+            values: merged,
+            rdom: Some(domain),
+            span: update.span,
+            schedule: schedule.map(|(_, directive)| directive).collect(),
             loops,
-            aliases: aliases.into_iter().collect(),
+            aliases,
         };
+        Ok(())
     }
 }
