@@ -79,15 +79,7 @@ impl Sema<'_> {
                 let other = other.map(|other| Box::new(self.block_if(known != Some(true), *other)));
                 StmtKind::If(condition, then, other)
             }
-            ast::StmtKind::While(condition, body) => {
-                return self.loops(None, Some(condition), None, *body, false, span, out);
-            }
-            ast::StmtKind::Do(body, condition) => {
-                return self.loops(None, Some(condition), None, *body, true, span, out);
-            }
-            ast::StmtKind::For(init, condition, step, body) => {
-                return self.loops(Some(*init), condition, step, *body, false, span, out);
-            }
+            ast::StmtKind::Loop(data) => StmtKind::Loop(Box::new(self.repeated(*data))),
             ast::StmtKind::Switch(value, body) => self.switch(&value, *body),
             ast::StmtKind::Case(value, inner) => {
                 let label = self.case(&value);
@@ -164,17 +156,8 @@ impl Sema<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn loops(
-        &mut self,
-        init: Option<ast::Stmt>,
-        condition: Option<ast::Expr>,
-        step: Option<ast::Expr>,
-        body: ast::Stmt,
-        body_first: bool,
-        span: Span,
-        out: &mut Vec<Stmt>,
-    ) {
+    fn repeated(&mut self, data: ast::Loop) -> Loop {
+        let ast::Loop { init, condition, step, body, body_first } = data;
         let wishes = std::mem::take(&mut self.wishes);
         self.scopes.push(Scope::default());
         let mut before = Vec::new();
@@ -197,9 +180,7 @@ impl Sema<'_> {
         let counter = counted.filter(|&(local, _)| Some(writes(self, local)) == written);
         let entered = self.labels_of_switch() != labels;
         self.scopes.pop();
-        let data =
-            Loop { init: before, condition, step, body, body_first, counter, entered, wishes };
-        out.push(Stmt { kind: StmtKind::Loop(Box::new(data)), span });
+        Loop { init: before, condition, step, body, body_first, counter, entered, wishes }
     }
 
     fn labels_of_switch(&self) -> usize {
@@ -306,11 +287,7 @@ impl Sema<'_> {
         while let ast::StmtKind::Pragma(_, _, next) = &inner.kind {
             inner = next;
         }
-        let is_loop = matches!(
-            inner.kind,
-            ast::StmtKind::For(..) | ast::StmtKind::While(..) | ast::StmtKind::Do(..)
-        );
-        if !is_loop {
+        if !matches!(inner.kind, ast::StmtKind::Loop(_)) {
             let message = "`#pragma nbcc` stands before no loop";
             let help = "write it before `for`, `while` or `do`";
             self.error(&codes::PRAGMA, inner.span, message, "no loop", help);
@@ -352,10 +329,8 @@ fn has_label(stmt: &ast::Stmt) -> bool {
         ast::StmtKind::If(_, then, other) => {
             has_label(then) || other.as_ref().is_some_and(|other| has_label(other))
         }
-        ast::StmtKind::While(_, body)
-        | ast::StmtKind::Do(body, _)
-        | ast::StmtKind::For(_, _, _, body)
-        | ast::StmtKind::Pragma(_, _, body) => has_label(body),
+        ast::StmtKind::Loop(data) => has_label(&data.body),
+        ast::StmtKind::Pragma(_, _, body) => has_label(body),
         _ => false,
     }
 }

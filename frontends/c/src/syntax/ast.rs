@@ -239,9 +239,7 @@ pub(crate) enum StmtKind {
     Expr(Expr),
     Block(Vec<Stmt>),
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
-    While(Expr, Box<Stmt>),
-    Do(Box<Stmt>, Expr),
-    For(Box<Stmt>, Option<Expr>, Option<Expr>, Box<Stmt>),
+    Loop(Box<Loop>),
     Switch(Expr, Box<Stmt>),
     Case(Expr, Box<Stmt>),
     Default(Box<Stmt>),
@@ -252,6 +250,17 @@ pub(crate) enum StmtKind {
     StaticAssert(Expr, Vec<u8>),
     /// The words behind `#pragma nbcc`, where they stand, and what they are for.
     Pragma(Name, Span, Box<Stmt>),
+}
+
+/// A `for`, `while` or `do`.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) init: Option<Stmt>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) step: Option<Expr>,
+    pub(crate) body: Stmt,
+    /// Whether the body runs once before the condition is asked.
+    pub(crate) body_first: bool,
 }
 
 /// A declaration outside of functions.

@@ -9,8 +9,8 @@ use crate::codes;
 use crate::literal;
 use crate::names::{Name, Names};
 use crate::syntax::ast::{
-    Declarator, Expr, ExprKind, Ident, Init, Item, Op, ParamDecl, SpecItem, Specs, Stmt, StmtKind,
-    Storage,
+    Declarator, Expr, ExprKind, Ident, Init, Item, Loop, Op, ParamDecl, SpecItem, Specs, Stmt,
+    StmtKind, Storage,
 };
 use crate::syntax::scopes::Scopes;
 
@@ -113,10 +113,8 @@ impl<'a> Builder<'a> {
             StmtKind::If(_, then, other) => {
                 then.depth.max(other.as_ref().map_or(0, |other| other.depth))
             }
-            StmtKind::While(_, s)
-            | StmtKind::Do(s, _)
-            | StmtKind::For(_, _, _, s)
-            | StmtKind::Switch(_, s)
+            StmtKind::Loop(data) => data.body.depth,
+            StmtKind::Switch(_, s)
             | StmtKind::Case(_, s)
             | StmtKind::Default(s)
             | StmtKind::Pragma(_, _, s) => s.depth,
@@ -128,6 +126,19 @@ impl<'a> Builder<'a> {
             return Stmt { kind: StmtKind::Empty, span, depth: 1 };
         }
         Stmt { kind, span, depth: below + 1 }
+    }
+
+    pub(crate) fn while_loop(
+        &mut self,
+        condition: Expr,
+        body: Stmt,
+        body_first: bool,
+        start: u32,
+        end: u32,
+    ) -> Stmt {
+        let condition = Some(condition);
+        let data = Loop { init: None, condition, step: None, body, body_first };
+        self.stmt(StmtKind::Loop(Box::new(data)), start, end)
     }
 
     pub(crate) fn block(&mut self, list: Vec<Stmt>, start: u32, end: u32) -> Stmt {
