@@ -2,8 +2,8 @@
 
 use nbcc_base::{Diagnostic, Failed, Span};
 
+use super::state::{MAX_NESTING, Preprocessor};
 use super::token::{Kind, Token};
-use super::{MAX_NESTING, Preprocessor};
 use crate::codes;
 use crate::literal;
 

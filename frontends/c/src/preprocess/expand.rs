@@ -6,25 +6,16 @@ use std::rc::Rc;
 use nbcc_base::text::counted;
 use nbcc_base::{Diagnostic, Failed, Span};
 
+use super::state::{MAX_ERRORS, MAX_NESTING, Macro, Preprocessor, Use};
 use super::token::{self, Kind, Token};
-use super::{MAX_ERRORS, MAX_EXPANSION, MAX_NESTING, Preprocessor, Use};
 use crate::codes;
 use crate::names::Name;
 
+/// Tokens that macros become.
+const MAX_EXPANSION: usize = 1_000_000;
+
 /// The extra of a macro whose parameters are read as its text.
 pub(crate) const BLANK: &str = "the blank behind the name";
-
-/// A macro.
-#[derive(Clone, Debug)]
-pub(crate) struct Macro {
-    /// Its name where it is defined; `None` for one of the compiler.
-    pub(crate) span: Option<Span>,
-    /// The names of its parameters; `None` where it takes none and no parentheses.
-    pub(crate) params: Option<Vec<Name>>,
-    /// Whether the last parameter takes all further arguments.
-    pub(crate) variadic: bool,
-    pub(crate) body: Vec<Token>,
-}
 
 /// A token list that is read.
 struct Level {

@@ -5,9 +5,13 @@ use nbcc_base::lexical::shorten;
 use nbcc_base::{Diagnostic, Failed, SourceFile, Span, nearest};
 use nbcc_pipeline::NotIncluded;
 
+use super::headers;
+use super::state::Preprocessor;
 use super::token::{Kind, Token};
-use super::{MAX_INCLUDES, Preprocessor, headers};
 use crate::codes;
+
+/// Levels of files that include each other.
+const MAX_INCLUDES: usize = 64;
 
 /// Headers of the C library that there are not, without those of types alone.
 const REFUSED: [&str; 18] = [
