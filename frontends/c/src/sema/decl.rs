@@ -9,7 +9,7 @@ use super::{MAX_STATIC, Sema, Symbol};
 use crate::codes;
 use crate::sema::tree::{Defined, Global, Stmt, StmtKind};
 use crate::syntax::ast::{self, Declaration, Ident, Part, SpecItem, Specs, Storage, Word};
-use crate::syntax::errors::open_type;
+use crate::syntax::type_errors::open_type;
 use crate::types::{Enum, Int, Kind, Len, Member, Qual, Struct, Ty, Types};
 
 /// Members of structures that are objects of their own at most, all levels together.

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::names::Name;
 use crate::preprocess::headers;
 use crate::syntax::ast::{Declaration, Item, Stmt, StmtKind};
-use crate::syntax::errors::{is_type_of_header, unknown_type};
+use crate::syntax::type_errors::{is_type_of_header, unknown_type};
 
 impl Sema<'_> {
     /// Reports a name that means nothing, once in each function.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use nbcc_base::{Diagnostic, Diagnostics, Failed, Span, nearest};
 
-use super::errors::{Source, extra_of_macro};
+use super::macro_errors::extra_of_macro;
+use super::source::Source;
 use super::token::{Token, Tokens, behind};
 use super::{MAX_ERRORS, MAX_NESTING};
 use crate::codes;

@@ -6,15 +6,18 @@ pub(crate) mod ast;
 mod attributes;
 mod brackets;
 mod builder;
-pub(crate) mod errors;
+mod errors;
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused, unused_qualifications)]
 mod grammar {
     include!(concat!(env!("OUT_DIR"), "/syntax/grammar.rs"));
 }
+mod macro_errors;
 mod repair;
 mod scopes;
 mod slips;
+mod source;
 mod token;
+pub(crate) mod type_errors;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -23,10 +26,10 @@ use nbcc_base::{Diagnostics, Failed};
 
 use self::ast::Item;
 use self::builder::Builder;
-use self::errors::Source;
 use self::grammar::FileParser;
 use self::repair::{Extent, Repair};
 use self::scopes::{Scopes, TokenStream};
+use self::source::Source;
 use self::token::{Token, Tokens};
 use crate::names::{Names, Refused};
 use crate::preprocess::token as pre;

@@ -2,11 +2,12 @@
 
 use nbcc_base::{Diagnostic, nearest};
 
-use super::errors::{Source, unknown_type};
 use super::repair::Repair;
-use super::scopes::Scopes;
+use super::source::{Known, Source, Stray};
 use super::token::{Token, keyword};
+use super::type_errors::{is_type_of_header, unknown_type};
 use crate::codes;
+use crate::names::Name;
 use crate::syntax::ast::Op;
 
 /// The words of statements that stand before what the grammar does not expect behind a name.
@@ -45,12 +46,12 @@ const OTHERS: [&str; 20] = [
 
 impl Source<'_> {
     /// The error for a word that is misspelt before or at a token, and what was meant.
-    pub(super) fn misspelt(
-        &self,
-        at: usize,
-        wants_type: bool,
-        scopes: &Scopes,
-    ) -> Option<(Diagnostic, Repair)> {
+    pub(super) fn misspelt(&self, stray: &Stray<'_>) -> Option<Known> {
+        let &Stray { at, scopes, .. } = stray;
+        let of_header = |(name, _): (Name, usize)| is_type_of_header(self.names.text(name));
+        if self.type_at(stray).is_some_and(of_header) {
+            return None;
+        }
         let name = |number: usize| match self.tokens.get(number)? {
             Token::Name(name) if !scopes.is_type(*name) => Some(self.names.text(*name)),
             _ => None,
@@ -95,7 +96,7 @@ impl Source<'_> {
             let mut types: Vec<&str> = types.filter(|_| !is_head).collect();
             types.sort_unstable();
             let words: Vec<&str> = match number == at {
-                true if wants_type => OF_TYPES.into_iter().chain(types).collect(),
+                true if stray.wants_type() => OF_TYPES.into_iter().chain(types).collect(),
                 // Nothing is known of what should stand here but that it is no name.
                 true => vec!["else", "while"],
                 false if begins(number) => {
@@ -126,7 +127,7 @@ impl Source<'_> {
     }
 
     /// The error for a word of another language.
-    fn other_word(&self, text: &str, number: usize) -> Option<(Diagnostic, Repair)> {
+    fn other_word(&self, text: &str, number: usize) -> Option<Known> {
         let (help, with) = match text {
             "and" => ("write `&&`", vec![Token::Op(Op::LogAnd)]),
             "or" => ("write `||`", vec![Token::Op(Op::LogOr)]),
@@ -151,7 +152,8 @@ impl Source<'_> {
     }
 
     /// The error for an operator whose characters are in another order, or of another language.
-    pub(super) fn operator(&self, at: usize) -> Option<(Diagnostic, Repair)> {
+    pub(super) fn operator(&self, stray: &Stray<'_>) -> Option<Known> {
+        let at = stray.at;
         let first = at.checked_sub(1)?;
         let (a, b) = (self.tokens[first], *self.tokens.get(at)?);
         let arith = match a {
@@ -194,11 +196,8 @@ impl Source<'_> {
     }
 
     /// The error for a word of the language that stands where a name is declared.
-    pub(super) fn word_as_name(
-        &self,
-        at: usize,
-        expected: &[String],
-    ) -> Option<(Diagnostic, Repair)> {
+    pub(super) fn word_as_name(&self, stray: &Stray<'_>) -> Option<Known> {
+        let at = stray.at;
         let declares = matches!(
             self.before(at, 1)?,
             Token::Word(_) | Token::Star | Token::Comma | Token::Const
@@ -218,8 +217,7 @@ impl Source<'_> {
             Token::Goto => "goto",
             _ => return None,
         };
-        let takes = expected.iter().any(|word| word.trim_matches('"') == "name");
-        if !declares || !takes || self.firsts[at] {
+        if !declares || !stray.takes("name") || self.firsts[at] {
             return None;
         }
         let message = format!("`{word}` is a word of the language and no name");
