@@ -2,7 +2,9 @@
 
 use nbcc_ir::{BinaryOp, Effect, IntCond, IntrinsicCall, Op, Type, Value};
 
-use super::{Lower, Offset, Pointer, Val, Which, ir_type, pointers};
+use super::build::ir_type;
+use super::pointers;
+use super::state::{Lower, Offset, Pointer, Val, Which};
 use crate::types::{Int, Ty};
 
 /// Subscripts are cut off where their scalars would not be counted by 31 bits: objects have fewer.

@@ -2,21 +2,11 @@
 //! truth value beside it, whether something was written to it. A read of what was not ends the run.
 //! Copies of structures carry the truth values along, since members may be without values.
 
-use std::collections::BTreeMap;
+use nbcc_ir::{Block, Effect, IntrinsicCall, MemData, Op, Space, Terminator, Type, Value};
 
-use nbcc_ir::{Block, Effect, IntrinsicCall, Mem, MemData, Op, Space, Terminator, Type, Value};
-
+use super::pointers;
 use super::ssa::Var;
-use super::{Lower, Pointer, Which, pointers};
-
-/// The truth values.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    /// Of variables that were declared without a value.
-    variables: BTreeMap<Var, Var>,
-    /// Of objects, by their numbers.
-    pub(super) objects: BTreeMap<u32, Mem>,
-}
+use super::state::{Lower, Pointer, Which};
 
 impl Lower<'_> {
     /// Makes the truth values of an object of the function.

@@ -3,9 +3,10 @@
 use nbcc_base::{Diagnostic, Span};
 use nbcc_ir::{BinaryOp, Block, IntCond, Op, Terminator, Type, UnaryOp, Value};
 
-use super::objects::Variable;
+use super::build::ir_type;
 use super::place::{Located, whole};
-use super::{Frame, Lower, Offset, Pointer, Val, Which, ir_type, pointers};
+use super::pointers;
+use super::state::{Frame, Lower, Offset, Pointer, Val, Variable, Which};
 use crate::codes;
 use crate::sema::tree::{Arith, Compare, Expr, ExprKind};
 use crate::types::{Int, Ty, Types};

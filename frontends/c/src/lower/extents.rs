@@ -2,7 +2,7 @@
 
 use nbcc_base::extent::{ExtentExpr, ExtentOp, Step, Width};
 
-use super::Lower;
+use super::state::Lower;
 use crate::sema::tree::{Arith, Compare, Expr, ExprKind, PlaceKind};
 use crate::types::{Int, Ty};
 

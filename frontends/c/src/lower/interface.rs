@@ -9,9 +9,9 @@ use nbcc_ir::{
     Terminator, Type,
 };
 
-use super::objects::Object;
+use super::build::ir_type;
 use super::place::whole;
-use super::{Lower, Pointer, Val, ir_type};
+use super::state::{Lower, Object, Pointer, Val};
 use crate::codes;
 use crate::sema::tree::{Extent as Declared, Function, Param};
 use crate::types::{Int, Kind, Layout, Len, Ty, Types};

@@ -3,7 +3,8 @@
 use nbcc_base::Diagnostic;
 use nbcc_ir::{BinaryOp, IntCond, Op, Type, UnaryOp, Value};
 
-use super::{Lower, Offset, Pointer, Val, ir_type};
+use super::build::ir_type;
+use super::state::{Lower, Offset, Pointer, Val};
 use crate::codes;
 use crate::sema::tree::{Expr, ExprKind, Library};
 use crate::types::{Int, Kind, Layout, Len, Ty, Types};

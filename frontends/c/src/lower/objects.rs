@@ -1,44 +1,10 @@
 //! Where variables live: in values, or in memory objects.
 
-use nbcc_ir::{DataObject, Extent, Mem, MemData, Space, Storage, Type};
+use nbcc_ir::{DataObject, Extent, MemData, Space, Storage, Type};
 
-use super::promises::Promise;
-use super::ssa::Var;
-use super::{Lower, Offset, Pointer, Which, ir_type};
+use super::build::ir_type;
+use super::state::{Lower, Object, Offset, Pointer, PointerVars, Promise, Variable, Which};
 use crate::types::{Int, Kind, Layout, Len, Ty};
-
-/// What the number of an object stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Object {
-    Null,
-    /// A structure of several objects, whose numbers follow.
-    Group,
-    Memory(Mem),
-    /// A text, to which nothing is stored.
-    Text(Mem),
-}
-
-/// Where a variable lives.
-#[derive(Clone, Debug)]
-pub(super) enum Variable {
-    /// An integer, or the scalars of a structure.
-    Values(Vec<Var>),
-    Pointer(PointerVars),
-    /// In the objects from that number on.
-    Memory(u32),
-}
-
-/// The values of a variable that is a pointer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PointerVars {
-    pub(super) object: Var,
-    /// The number of the scalar in it.
-    pub(super) at: Var,
-    /// Where promises are checked.
-    pub(super) origin: Option<Var>,
-    /// What it promises itself.
-    pub(super) promise: Option<Promise>,
-}
 
 /// Who holds a new object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use nbcc_base::Span;
 use nbcc_ir::{Op, Type, Value};
 
-use super::objects::{Holder, Object, PointerVars, Variable};
+use super::build::ir_type;
+use super::objects::Holder;
 use super::ssa::Var;
-use super::{Lower, Offset, Pointer, Val, Which, ir_type};
+use super::state::{Lower, Object, Offset, Pointer, PointerVars, Val, Variable, Which};
 use crate::sema::tree::{Defined, Expr, ExprKind, Init, Place, PlaceKind};
 use crate::types::{Kind, Ty, Types};
 

@@ -10,7 +10,7 @@ use nbcc_ir::{
     promise,
 };
 
-use super::objects::Object;
+use super::state::Object;
 
 pub(super) const LOAD: &str = "pointer.load";
 pub(super) const STORE: &str = "pointer.store";

@@ -10,27 +10,7 @@ use nbcc_base::Span;
 use nbcc_ir::{Effect, IntrinsicCall, Op, Type, Value, promise};
 
 use super::place::Located;
-use super::{Lower, Pointer};
-
-/// The number of a promise.
-pub(super) type Promise = u32;
-
-/// What is known of promises.
-#[derive(Debug, Default)]
-pub(super) struct Promises {
-    count: u32,
-    /// Those that hold here.
-    here: Vec<Promise>,
-    /// Those of pointers of the file, which hold always, by their numbers.
-    of_file: Vec<(usize, Promise)>,
-}
-
-impl Promises {
-    fn add(&mut self) -> Promise {
-        self.count += 1;
-        self.count - 1
-    }
-}
+use super::state::{Lower, Pointer, Promise, Promises};
 
 impl Lower<'_> {
     /// The pointers of the file promise something as long as the program runs.

@@ -4,9 +4,8 @@
 use nbcc_base::Span;
 use nbcc_ir::{Block, BlockCall, Counter, LoopInfo, SourceLoop, Terminator, Value, Wish};
 
-use super::objects::Variable;
 use super::place::Located;
-use super::{Lower, Val};
+use super::state::{Lower, Val, Variable};
 use crate::sema::tree::{Compare, Expr, ExprKind, Loop, Place, PlaceKind, Stmt, StmtKind};
 use crate::types::Int;
 
