@@ -23,7 +23,7 @@ use crate::state::Compilation;
 use crate::trials;
 
 /// A kernel this many times too large does not fit as smaller code either.
-const FAR: u64 = 8;
+const HOPELESS_RATIO: u64 = 8;
 
 /// A kernel of more operations than this for each instruction that there is room for does not fit,
 /// whatever becomes of them. All kernels together may have four times as many: some are alike.
@@ -124,7 +124,7 @@ pub fn choose(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<
         return Ok(());
     }
     state.retry_smaller(match largest {
-        n if n > FAR * room => Excess::FarKernel,
+        n if n > HOPELESS_RATIO * room => Excess::FarKernel,
         n if n > room => Excess::Kernel,
         _ => Excess::Program,
     })?;

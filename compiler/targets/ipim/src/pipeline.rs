@@ -27,7 +27,7 @@ const MACHINE: Fact = Fact("machine instructions");
 const REGISTERS: Fact = Fact("registers");
 
 /// The part of the instruction memory that is for kernels which are not merged since they run much.
-const APART: usize = 6;
+const UNMERGED_PART: usize = 6;
 
 /// The pipeline.
 pub const PASSES: &[PassDesc<Compilation, Configuration>] = &[
@@ -321,7 +321,7 @@ fn merge_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fa
         let (kernels, calls) =
             (std::mem::take(&mut state.kernels), std::mem::take(&mut state.calls));
         let apart = state.configuration.apart && state.configuration.size == Size::Merged;
-        let room = if apart { fit::room(state) as usize / APART } else { 0 };
+        let room = if apart { fit::room(state) as usize / UNMERGED_PART } else { 0 };
         (state.kernels, state.calls) =
             merge::merge(kernels, calls, state.configuration.merged_constants, room);
         // Code has to be small at every level.

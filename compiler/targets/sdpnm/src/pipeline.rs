@@ -481,7 +481,7 @@ fn run_layout(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Faile
     layout::straighten(&mut selected.func, selected.zero);
     layout::extend(&mut selected.func, selected.zero);
     loop {
-        match islands::put(&mut selected.func, selected.zero, islands::REACH) {
+        match islands::put(&mut selected.func, selected.zero, islands::MAX_FORWARD) {
             Ok(None) => return Ok(()),
             Ok(Some(names)) => {
                 for (block, _) in &mut selected.traps {

@@ -8,12 +8,12 @@ use super::state::{Lower, Offset, Pointer, Val, Which};
 use crate::types::{Int, Ty};
 
 /// Subscripts are cut off where their scalars would not be counted by 31 bits: objects have fewer.
-const MOST: i64 = i32::MAX as i64;
+const MAX_SUBSCRIPT: i64 = i32::MAX as i64;
 
 impl Lower<'_> {
     /// An offset as one value.
     pub(super) fn offset_value(&mut self, at: Offset) -> Value {
-        let constant = at.constant.clamp(-MOST, MOST);
+        let constant = at.constant.clamp(-MAX_SUBSCRIPT, MAX_SUBSCRIPT);
         match at.value {
             None => self.i32(constant),
             Some(value) if constant == 0 => value,
@@ -61,16 +61,19 @@ impl Lower<'_> {
         if by == 1 {
             return at;
         }
-        let by = by.min(MOST as u64) as i64;
+        let by = by.min(MAX_SUBSCRIPT as u64) as i64;
         let value = at.value.map(|value| {
             let factor = self.i32(by);
             self.binary(BinaryOp::Imul, value, factor)
         });
-        Offset { value, constant: at.constant.saturating_mul(by).clamp(-MOST, MOST) }
+        Offset {
+            value,
+            constant: at.constant.saturating_mul(by).clamp(-MAX_SUBSCRIPT, MAX_SUBSCRIPT),
+        }
     }
 
     pub(super) fn add(&mut self, a: Offset, b: Offset) -> Offset {
-        let constant = (a.constant + b.constant).clamp(-2 * MOST, 2 * MOST);
+        let constant = (a.constant + b.constant).clamp(-2 * MAX_SUBSCRIPT, 2 * MAX_SUBSCRIPT);
         let value = match (a.value, b.value) {
             (Some(a), Some(b)) => Some(self.binary(BinaryOp::Iadd, a, b)),
             (a, b) => a.or(b),
@@ -91,10 +94,11 @@ impl Lower<'_> {
         let stride = self.stride(ty);
         let sign = if minus { -1 } else { 1 };
         if let Some(bits) = self.func.splat_constant(count) {
-            let count = int.wrap(bits as i64).clamp(-MOST, MOST) * sign;
+            let count = int.wrap(bits as i64).clamp(-MAX_SUBSCRIPT, MAX_SUBSCRIPT) * sign;
             return match stride.value {
                 None => {
-                    let constant = count.saturating_mul(stride.constant).clamp(-MOST, MOST);
+                    let constant =
+                        count.saturating_mul(stride.constant).clamp(-MAX_SUBSCRIPT, MAX_SUBSCRIPT);
                     Offset { value: None, constant }
                 }
                 Some(stride) => {
@@ -106,16 +110,16 @@ impl Lower<'_> {
         // In 32 bits, nothing outside of an object gets inside by wrapping.
         let mut value = match (int.bits(), int.is_signed()) {
             (64, true) => {
-                let value = self.limited(count, MOST);
+                let value = self.limited(count, MAX_SUBSCRIPT);
                 self.widen(value, true, Type::I32)
             }
             (64, false) => {
-                let most = self.constant(Type::I64, MOST);
+                let most = self.constant(Type::I64, MAX_SUBSCRIPT);
                 let value = self.binary(BinaryOp::Umin, count, most);
                 self.widen(value, true, Type::I32)
             }
             (32, false) => {
-                let most = self.i32(MOST);
+                let most = self.i32(MAX_SUBSCRIPT);
                 self.binary(BinaryOp::Umin, count, most)
             }
             (_, signed) => self.widen(count, signed, Type::I32),
@@ -123,7 +127,7 @@ impl Lower<'_> {
         match stride {
             Offset { value: None, constant: 1 } => {}
             Offset { value: None, constant } => {
-                value = self.limited(value, MOST / constant.max(1) - 1);
+                value = self.limited(value, MAX_SUBSCRIPT / constant.max(1) - 1);
                 let factor = self.i32(constant);
                 value = self.binary(BinaryOp::Imul, value, factor);
             }

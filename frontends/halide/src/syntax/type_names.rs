@@ -35,7 +35,7 @@ struct Meaning {
 }
 
 /// How many tokens a list in `<>`, a `using` or the head of a function may have.
-const REACH: usize = 200;
+const MAX_TOKENS: usize = 200;
 
 struct Reader<'a> {
     text: &'a str,
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// The number of the token that closes the bracket or `<` at `open`; of a `<` only a near one.
     fn close(&self, open: usize) -> Option<usize> {
         let mut depth = 0i32;
-        let reach = if self.at(open) == Some(Token::Less) { REACH } else { usize::MAX };
+        let reach = if self.at(open) == Some(Token::Less) { MAX_TOKENS } else { usize::MAX };
         for (i, token) in self.tokens.iter().enumerate().skip(open).take(reach) {
             depth += match (self.at(open)?, token.1) {
                 (Token::Less, Token::Less) => 1,
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
 
     /// The next token of a kind from `from` on, if it is near.
     fn next(&self, from: usize, token: Token) -> Option<usize> {
-        (from..self.tokens.len()).take(REACH).find(|&k| self.at(k) == Some(token))
+        (from..self.tokens.len()).take(MAX_TOKENS).find(|&k| self.at(k) == Some(token))
     }
 
     /// Takes out `HALIDE_REGISTER_GENERATOR(Class, name)` and the like.

@@ -25,7 +25,7 @@ use crate::passes::frequency::{block_runs, cold};
 use crate::passes::place::{Places, immediate};
 
 /// A block that runs so many times finds the addresses to which it jumps in registers.
-const OFTEN: u64 = 4;
+const MIN_RUNS: u64 = 4;
 
 /// Selects instructions for a kernel whose operations are all legal.
 pub fn select(kernel: &Kernel, places: Places, pool: &mut LiteralPool) -> Selected {
@@ -583,7 +583,7 @@ impl Select<'_> {
     /// A control register with the address of a block: what jumps often finds it in a register.
     fn label(&mut self, block: MBlock) -> VReg {
         let imm = Imm::Label(block.as_u32());
-        if self.keeps_labels && self.runs[self.at] >= OFTEN {
+        if self.keeps_labels && self.runs[self.at] >= MIN_RUNS {
             return *self.labels.entry(block).or_insert_with(|| {
                 let dst = self.out.vreg(RegClass::Ctrl);
                 self.recipes.insert(dst, Recipe::Set(imm));

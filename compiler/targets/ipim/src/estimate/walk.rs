@@ -17,7 +17,7 @@ use crate::plan::cost::Bounds;
 const ROUNDS: u64 = 3;
 
 /// More is as much: sums of a few do not leave 64 bits.
-const MOST: u64 = 1 << 56;
+const MAX_COUNT: u64 = 1 << 56;
 
 /// Cycles of a kernel by what they are for, and its bounds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +80,7 @@ impl Sums {
             (&mut bounds.int_alu, others.int_alu),
             (&mut bounds.tsvs, others.tsvs),
         ] {
-            *now = make(*now, other).min(MOST);
+            *now = make(*now, other).min(MAX_COUNT);
         }
     }
 }
@@ -88,7 +88,7 @@ impl Sums {
 /// `part` of `all` of a number.
 pub fn part_of(n: u64, part: u64, all: u64) -> u64 {
     let scaled = u128::from(n) * u128::from(part) / u128::from(all.max(1));
-    u64::try_from(scaled).unwrap_or(MOST).min(MOST)
+    u64::try_from(scaled).unwrap_or(MAX_COUNT).min(MAX_COUNT)
 }
 
 /// What a kernel with its registers takes when it runs once.

@@ -18,7 +18,7 @@ use crate::kernel::{Kernel, Size};
 use crate::plan::{Jam, Nest, Stage, TileStep, in_place, kept_planes, recurrence, used};
 
 /// Rounds of a loop for which it is worth it that the first one fills windows by itself.
-const OFTEN: u32 = 4;
+const MIN_ROUNDS: u32 = 4;
 
 /// The loops over tiles, around all others.
 const TILES: usize = 2;
@@ -74,7 +74,7 @@ impl Loops<'_> {
             return None;
         }
         // The first round of each loop fills its own; each load has two addresses while it is under way.
-        let often = levels[innermost].trips >= OFTEN;
+        let often = levels[innermost].trips >= MIN_ROUNDS;
         let loads = loads_to_fill(self);
         let fits = loads > 0 && 2 * loads <= self.cx.machine.registers.addr / 2;
         (self.cx.size == Size::Fast && often && fits).then_some(innermost)

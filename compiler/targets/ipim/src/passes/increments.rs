@@ -18,14 +18,14 @@ use crate::intrinsics::{LD_PGSM, LD_RF, RD_PGSM, RD_VSM, REQ, ST_PGSM, ST_RF, WR
 
 /// How many registers for addresses and distances the blocks of a kernel may take from outside before
 /// addresses are made of each other.
-const MANY: usize = 20;
+const MAX_OUTER_REGISTERS: usize = 20;
 
 /// An address is made of one of so many that were used last, of the same object.
 const WINDOW: usize = 6;
 
 /// A sum that takes long, but many can be in the making at once: it is better made of one that is so
 /// far back.
-const APART: usize = 4;
+const MIN_CHAIN_DISTANCE: usize = 4;
 
 /// The most distances of a function.
 const DISTANCES: usize = 16;
@@ -85,7 +85,7 @@ fn run_for(func: &mut Function, operands: fn(&str) -> Range<usize>) {
     for (block, uses) in &blocks {
         held(func, &positions, *block, uses, &mut all);
     }
-    if all.len() <= MANY {
+    if all.len() <= MAX_OUTER_REGISTERS {
         return;
     }
     let dominators = Dominators::new(func);
@@ -241,14 +241,15 @@ fn step(
     let steps = steps.map(|(back, &(from, value))| (back + 1, constant.wrapping_sub(from), value));
     let count = |distance: u32| common.get(&distance).copied().unwrap_or(0);
     let known = steps.clone().filter(|(_, distance, _)| distances.contains_key(distance));
-    let known = known.max_by_key(|&(back, ..)| back.min(APART));
+    let known = known.max_by_key(|&(back, ..)| back.min(MIN_CHAIN_DISTANCE));
     let room = distances.len() < DISTANCES;
     let new = steps.clone().max_by_key(|&(back, distance, _)| (count(distance), back));
-    let is_far =
-        |&(back, distance, _): &(usize, u32, Value)| back >= APART && count(distance) > WINDOW;
+    let is_far = |&(back, distance, _): &(usize, u32, Value)| {
+        back >= MIN_CHAIN_DISTANCE && count(distance) > WINDOW
+    };
     let far = steps.clone().rfind(is_far);
     match (known, far) {
-        (Some((back, ..)), Some((_, distance, value))) if room && back < APART => {
+        (Some((back, ..)), Some((_, distance, value))) if room && back < MIN_CHAIN_DISTANCE => {
             Some((value, distance))
         }
         (Some((_, distance, value)), _) => Some((value, distance)),

@@ -24,10 +24,10 @@ const PART: u32 = 8;
 
 /// A loop of fewer rounds is left alone: loads in front of it are waited for, and the last round loads
 /// once too often.
-const FEW: u64 = 6;
+const MIN_ROUNDS: u64 = 6;
 
 /// The most operations that an address is made of.
-const MOST: usize = 24;
+const MAX_ADDRESS_OPERATIONS: usize = 24;
 
 /// The most operations that an address is looked through.
 const BUDGET: u32 = 128;
@@ -65,7 +65,7 @@ fn ahead(
     let Some(again) = again(func, block) else { return vec![] };
     let trips = func.blocks[block].loop_info.as_ref().and_then(|info| info.trips);
     // Where windows are read, there is work while loads are under way.
-    if trips.is_some_and(|trips| trips < FEW)
+    if trips.is_some_and(|trips| trips < MIN_ROUNDS)
         || reads_windows(kernel, block)
         || banks_limit(func, &[block], machine.hierarchy.pes)
     {
@@ -151,7 +151,7 @@ fn making(func: &Function, block: Block, value: Value) -> Option<Vec<Inst>> {
         if needed.contains(&inst) {
             continue;
         }
-        if func.insts[inst].op.effect() != Effect::Pure || needed.len() == MOST {
+        if func.insts[inst].op.effect() != Effect::Pure || needed.len() == MAX_ADDRESS_OPERATIONS {
             return None;
         }
         needed.push(inst);

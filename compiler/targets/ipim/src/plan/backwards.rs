@@ -17,7 +17,7 @@ use super::access::{Source, accesses};
 use super::order;
 
 /// No coordinate is turned that may come to this size on its way, so that none overflows.
-const MOST: i64 = 1 << 28;
+const MAX_COORDINATE: i64 = 1 << 28;
 /// No variable of a turned coordinate exceeds this size.
 const MOST_VAR: i64 = 1 << 24;
 /// No coordinate of more operations is turned, one that is used twice counted twice.
@@ -242,7 +242,7 @@ fn walk_within(pipeline: &Pipeline, expr: Expr, left: &mut usize) -> Option<Walk
         }
         _ => return None,
     };
-    (walked.most <= MOST).then_some(walked)
+    (walked.most <= MAX_COORDINATE).then_some(walked)
 }
 
 /// Makes expressions of a pipeline.

@@ -15,7 +15,7 @@ use super::split::{at_point, calling, unchanged};
 use super::{Finding, FindingKind, Plan, Stage, Step};
 
 /// The most chunks of an update: each is a kernel.
-const MOST: u32 = 32;
+const MAX_CHUNKS: u32 = 32;
 
 /// An update that is worth trying in chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn keeps_to_itself(pipeline: &Pipeline, func: Func, k: usize) -> bool {
 pub(super) fn lengths(of: &[Divisible]) -> Vec<u32> {
     let longest = of.iter().map(|one| one.last.extent()).max().unwrap_or(1);
     let halves = std::iter::successors(Some(longest), |n| Some(n.div_ceil(2))).skip(1);
-    let few = |n: &u32| longest.div_ceil(*n) <= MOST;
+    let few = |n: &u32| longest.div_ceil(*n) <= MAX_CHUNKS;
     let mut all: Vec<u32> = halves.take_while(few).take(longest.ilog2() as usize).collect();
     all.dedup();
     all

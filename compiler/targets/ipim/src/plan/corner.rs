@@ -20,7 +20,7 @@ pub struct Corner {
 const SHIFT: u32 = 8;
 
 /// Values on the way to a corner are below this, so that the machine's do not wrap.
-const MOST: i64 = 1 << 30;
+const MAX_VALUE: i64 = 1 << 30;
 
 impl Corner {
     /// Before limits.
@@ -145,7 +145,7 @@ pub(super) fn fit(
     let ends = || [0, all[0] - 1].into_iter().flat_map(|i| [0, all[1] - 1].map(|j| [i, j]));
     corner.limited =
         ends().any(|tile| corner.unlimited(tile) < low || corner.unlimited(tile) > high);
-    let is_small = |n: i64| n.abs() < MOST;
+    let is_small = |n: i64| n.abs() < MAX_VALUE;
     let fits = ends().all(|[i, j]| {
         let terms = [i64::from(i) * steps[0], i64::from(j) * steps[1]];
         is_small(corner.first + terms[0] + terms[1]) && terms.into_iter().all(is_small)

@@ -18,7 +18,7 @@ use super::grid::greatest_divisor;
 use super::{Nest, Plan, Read, Stage, Step, TileStep, in_place, kept_planes, recurrence};
 
 /// The most vectors: operations of eight cover what one of them waits for.
-const MOST: u32 = 8;
+const MAX_VECTORS: u32 = 8;
 
 /// The most expressions of the body of a loop, for all its vectors.
 const EXPRESSIONS: u32 = 256;
@@ -98,7 +98,8 @@ fn through_domain(
     let update = &data.updates[k];
     let roots = update.values.iter().chain(&pipeline.rdoms[rdom].predicates).copied();
     let expressions = Walker::once(pipeline, roots).len() as u32;
-    let most = MOST.min(machine.registers.data / 2 / live.max(1)).min(size / expressions.max(1));
+    let most =
+        MAX_VECTORS.min(machine.registers.data / 2 / live.max(1)).min(size / expressions.max(1));
     let [ux, uy] = nest.unroll;
     let planes = greatest_divisor(planes, PLANES.min(most));
     let most_steps = most / planes / (ux * uy);

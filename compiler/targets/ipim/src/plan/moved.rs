@@ -17,7 +17,7 @@ use super::order;
 use super::reads::TiledIndex;
 
 /// No input is moved further, so that coordinates of tiles stay far from the ends of their type.
-const MOST: i64 = 1 << 24;
+const MAX_MOVE: i64 = 1 << 24;
 
 /// An input as a plan has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,8 +114,8 @@ fn distances(pipeline: &Pipeline, bounds: &Bounds, funcs: &[Func]) -> BTreeMap<I
         }
     }
     let nearest = |hull: Option<(i64, i64)>| match hull {
-        Some((low, high)) if low <= high && (1..=MOST).contains(&low) => low as i32,
-        Some((low, high)) if low <= high && (-MOST..0).contains(&high) => high as i32,
+        Some((low, high)) if low <= high && (1..=MAX_MOVE).contains(&low) => low as i32,
+        Some((low, high)) if low <= high && (-MAX_MOVE..0).contains(&high) => high as i32,
         _ => 0,
     };
     let all = found.into_iter().map(|(input, hulls)| (input, hulls.map(nearest)));

@@ -22,7 +22,7 @@ pub struct Recurrence {
 }
 
 /// Values of so many rounds are kept.
-const MOST: i64 = 4;
+const MAX_KEPT_ROUNDS: i64 = 4;
 
 /// The dimensions of a Func computed tile by tile that are tiled.
 const TILED: usize = 2;
@@ -69,7 +69,7 @@ impl Recurrence {
                 false => {}
             }
         }
-        let whole = behind % step == 0 && (1..=MOST).contains(&(behind / step));
+        let whole = behind % step == 0 && (1..=MAX_KEPT_ROUNDS).contains(&(behind / step));
         whole.then(|| (behind / step) as u32)
     }
 }

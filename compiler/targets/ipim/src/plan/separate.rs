@@ -29,7 +29,7 @@ use crate::front::UNROLLED_UPDATES;
 const KERNEL: u64 = 24;
 
 /// How much longer a vector takes to read whose lanes lie apart.
-const APART: u64 = 2;
+const SCATTERED_COST: u64 = 2;
 
 /// The pipeline with windows reduced line by line, its bounds, and what was done. `None` where there are none
 /// for which that pays.
@@ -171,7 +171,7 @@ impl Lines {
         let of_line = (0u32..).zip(domain).filter(|(n, _)| *n != self.variable);
         let of_line = of_line.map(|(_, i)| u64::from(i.extent())).fold(1, u64::saturating_mul);
         let window = u64::from(domain[self.variable as usize].extent());
-        let apart = if self.dim == 0 && self.factors[0] > 1 { APART } else { 1 };
+        let apart = if self.dim == 0 && self.factors[0] > 1 { SCATTERED_COST } else { 1 };
         let own = vectors(region).saturating_mul(window).saturating_mul(apart);
         let lines = vectors(&self.region).saturating_mul(of_line);
         [own.saturating_mul(of_line), lines.saturating_add(own)]

@@ -58,10 +58,10 @@ fn runs(pipeline: &Pipeline, func: Func, region: &[Interval]) -> Vec<usize> {
 
 /// What two updates have in common is less than this where it pays to move what is between them: points that
 /// keep to themselves.
-const FEW: u64 = 64;
+const MAX_COMMON: u64 = 64;
 
 /// Each of so few has as many elements to go through at least.
-const LONG: u64 = 1024;
+const MIN_ELEMENTS: u64 = 1024;
 
 /// Whether updates with these free dimensions are better done apart, for what they have in common is little
 /// beside what each of them has, as the colours of an integral image's scans are.
@@ -75,7 +75,7 @@ fn pays(region: &[Interval], joint: &[bool], each: [&[bool]; 2]) -> bool {
     };
     let (few, most) = (points(joint), each.map(points));
     let all = extents().fold(1, u64::saturating_mul);
-    few < FEW && most.iter().all(|&most| most > 4 * few) && all / few.max(1) >= LONG
+    few < MAX_COMMON && most.iter().all(|&most| most > 4 * few) && all / few.max(1) >= MIN_ELEMENTS
 }
 
 /// Whether conditions of a domain that a Func's updates run over depend on it.

@@ -13,7 +13,7 @@ use super::MachFunction;
 use super::layout::{BYTES, jump_of};
 
 /// The bytes that a jump reaches forwards; backwards it reaches two more.
-pub const REACH: i64 = (1 << 20) - 2;
+pub const MAX_FORWARD: i64 = (1 << 20) - 2;
 
 /// The part of its reach that a jump to an island has left for the code that grows in between.
 const ROOM: i64 = 16;

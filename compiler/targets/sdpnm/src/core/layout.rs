@@ -13,7 +13,7 @@ use super::MachFunction;
 pub(super) const BYTES: i64 = 4;
 
 /// The bytes that a branch reaches forwards; backwards it reaches two more.
-const REACH: i64 = 4094;
+const MAX_FORWARD: i64 = 4094;
 
 /// Straightens the branches of a function. `zero` is the register that is zero.
 pub fn straighten(func: &mut MachFunction, zero: VReg) {
@@ -139,7 +139,7 @@ pub fn extend(func: &mut MachFunction, zero: VReg) -> u32 {
                 let Some(Imm::Label(to)) = inst.symbolic() else { continue };
                 let distance = starts[to as usize] - (here - BYTES);
                 let Some(over) = opposite(&inst, Imm::Value(2 * BYTES as i32)) else { continue };
-                if (-REACH - 2..=REACH).contains(&distance) {
+                if (-MAX_FORWARD - 2..=MAX_FORWARD).contains(&distance) {
                     continue;
                 }
                 data.insts[at - 1].inst = over;

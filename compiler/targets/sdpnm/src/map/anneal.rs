@@ -13,11 +13,11 @@ use super::random::Random;
 /// No item.
 const NONE: u32 = u32::MAX;
 /// The cost of a hop too far.
-const FAR: i32 = 16;
+const HOP_COST: i32 = 16;
 /// The cost of a route.
-const ROUTE: i32 = 2;
+const ROUTE_COST: i32 = 2;
 /// The cost of a register that a PE does not have.
-const REGISTER: i32 = 12;
+const REGISTER_COST: i32 = 12;
 
 /// An operation or a route.
 #[derive(Clone, Copy, Debug)]
@@ -244,7 +244,7 @@ impl<'a> Board<'a> {
         self.holders[item.value].push(number);
         self.route_at[number as usize] = self.routes.len() as u32;
         self.routes.push(number);
-        self.total += i64::from(ROUTE);
+        self.total += i64::from(ROUTE_COST);
         number
     }
 
@@ -262,7 +262,7 @@ impl<'a> Board<'a> {
         }
         self.route_at[number as usize] = NONE;
         self.unused.push(number);
-        self.total -= i64::from(ROUTE);
+        self.total -= i64::from(ROUTE_COST);
         item
     }
 
@@ -319,7 +319,7 @@ impl<'a> Board<'a> {
         for &(time, pe) in &held[1..] {
             read(pe, time, 0);
         }
-        cost * FAR
+        cost * HOP_COST
     }
 
     /// Takes registers of a PE, or gives them back.
@@ -329,7 +329,7 @@ impl<'a> Board<'a> {
         let more = over(self.kept[pe] + by) - over(self.kept[pe]);
         self.kept[pe] += by;
         self.over += more;
-        self.total += i64::from(REGISTER * more);
+        self.total += i64::from(REGISTER_COST * more);
     }
 
     fn is_done(&self) -> bool {
@@ -633,7 +633,7 @@ impl<'a> Board<'a> {
 
     /// The sum of all misses, in hops.
     pub fn missing(&self) -> i64 {
-        self.cost.iter().map(|&c| i64::from(c)).sum::<i64>() / i64::from(FAR)
+        self.cost.iter().map(|&c| i64::from(c)).sum::<i64>() / i64::from(HOP_COST)
     }
 
     /// The edges whose consumer misses its value.
@@ -695,7 +695,11 @@ mod tests {
         }
         let registers = board.grid.array.registers as i32;
         let over = kept.iter().map(|kept| (kept - registers).max(0)).sum();
-        (cost + i64::from(ROUTE) * board.routes.len() as i64 + i64::from(REGISTER * over), over)
+        (
+            cost + i64::from(ROUTE_COST) * board.routes.len() as i64
+                + i64::from(REGISTER_COST * over),
+            over,
+        )
     }
 
     #[test]

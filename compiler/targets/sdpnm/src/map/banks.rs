@@ -51,13 +51,13 @@ const ITERATIONS: i64 = 32;
 const SAMPLES: i64 = 2;
 
 /// Iterations between the beginnings of two samples.
-const APART: i64 = 512;
+const SAMPLE_DISTANCE: i64 = 512;
 
 /// The iteration that is looked at first, which is far enough for operations many intervals late.
 const FIRST: i64 = 64;
 
 /// Iterations of which addresses are listed.
-pub const LISTED: usize = (FIRST + APART * (SAMPLES - 1) + ITERATIONS) as usize;
+pub const LISTED: usize = (FIRST + SAMPLE_DISTANCE * (SAMPLES - 1) + ITERATIONS) as usize;
 
 /// A stall an iteration, in the units of [`Banks::stalls`].
 pub const STALL: i64 = ITERATIONS * SAMPLES;
@@ -109,7 +109,7 @@ impl Banks {
             Begin::Fixed => scattered(region as i64, !sample, self.count),
             Begin::Anywhere => scattered(region as i64, iteration * SAMPLES + sample, self.count),
         };
-        let iteration = iteration + FIRST + APART * sample;
+        let iteration = iteration + FIRST + SAMPLE_DISTANCE * sample;
         let listed = match begins {
             Begin::Listed(list) => self.lists[list][iteration.clamp(0, LISTED as i64 - 1) as usize],
             _ => 0,

@@ -38,7 +38,7 @@ impl Clock {
 
 /// Looks of a round of a program, after which it ends as one that found nothing: values that many read from
 /// many places take that in a few moves. Rounds that find something seldom take a sixth of it, which is what
-/// they get once [`MUCH`] was done, and less once twice and three times as much was.
+/// they get once [`MAX_LOOKS`] was done, and less once twice and three times as much was.
 const MOST_LOOKS_A_ROUND: [u64; 4] = [125_000_000, 20_000_000, 8_000_000, 2_000_000];
 
 /// Work that was done for a program, in looks of a [`Board`](super::anneal::Board): unlike a clock it says
@@ -47,7 +47,7 @@ const MOST_LOOKS_A_ROUND: [u64; 4] = [125_000_000, 20_000_000, 8_000_000, 2_000_
 pub struct Work {
     /// Those for the graph that is mapped.
     looks: AtomicU64,
-    /// Those for others before it, of each [`MUCH`] at most.
+    /// Those for others before it, of each [`MAX_LOOKS`] at most.
     before: AtomicU64,
     /// All when this interval was begun.
     begun: AtomicU64,
@@ -59,7 +59,7 @@ pub struct Work {
 pub const MOST_ENTRIES: u64 = 400_000_000;
 
 /// Looks for the graphs of a program that are much for the next one: about half a second.
-const MUCH: u64 = 125_000_000;
+const MAX_LOOKS: u64 = 125_000_000;
 
 impl Work {
     /// Notes so many more.
@@ -79,7 +79,7 @@ impl Work {
 
     /// Notes that another graph is mapped from now on.
     pub fn begin(&self) {
-        self.before.fetch_add(self.looks.swap(0, Relaxed).min(MUCH), Relaxed);
+        self.before.fetch_add(self.looks.swap(0, Relaxed).min(MAX_LOOKS), Relaxed);
     }
 
     /// Notes that another interval is tried from now on.
@@ -90,12 +90,12 @@ impl Work {
     /// Whether so much was done that no more than one round is tried: before this graph, or twice as much
     /// for it.
     pub fn is_much(&self) -> bool {
-        self.before.load(Relaxed) >= MUCH || self.looks.load(Relaxed) >= 2 * MUCH
+        self.before.load(Relaxed) >= MAX_LOOKS || self.looks.load(Relaxed) >= 2 * MAX_LOOKS
     }
 
     /// Looks that the next round may take.
     pub fn looks_a_round(&self) -> u64 {
-        let done = (self.begun.load(Relaxed) / MUCH) as usize;
+        let done = (self.begun.load(Relaxed) / MAX_LOOKS) as usize;
         MOST_LOOKS_A_ROUND[done.min(MOST_LOOKS_A_ROUND.len() - 1)]
     }
 }

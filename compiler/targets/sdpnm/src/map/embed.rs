@@ -10,7 +10,7 @@ use super::random::Random;
 /// Failures until the first restart.
 const FIRST_FAILURES: u64 = 40;
 /// Domains from which on nothing is concluded for neighbours: nearly every PE is near one of them.
-const MANY: u32 = 24;
+const MAX_CHECKED_DOMAINS: u32 = 24;
 
 /// PEs, by their bits.
 type Set<const W: usize> = [u64; W];
@@ -202,7 +202,7 @@ impl<'a, const W: usize> Search<'a, W> {
                         }
                     }
                 }
-                if size <= MANY {
+                if size <= MAX_CHECKED_DOMAINS {
                     let reach = self.beside(&domain);
                     for &other in &net.neighbours[vertex] {
                         if !self.restrict(
@@ -247,7 +247,7 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// The PEs beside any of a domain.
     fn beside(&self, domain: &Set<W>) -> Set<W> {
-        match count(domain) <= MANY {
+        match count(domain) <= MAX_CHECKED_DOMAINS {
             true => members(*domain).fold([0; W], |all, pe| or(&all, &self.around[pe])),
             false => [u64::MAX; W],
         }

@@ -53,7 +53,7 @@ pub fn place_soon(
 }
 
 /// Literals whose pairs are always said one by one.
-const FEW: usize = 8;
+const MAX_PAIRWISE: usize = 8;
 
 /// How it is said that at most one of many literals is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ fn write(
         }
         let literals = literals.iter().map(lit);
         match bound {
-            1 if pairs == Pairs::Few && literals.len() > FEW => {
+            1 if pairs == Pairs::Few && literals.len() > MAX_PAIRWISE => {
                 let mut encoding: am1::Bimander<6> = literals.collect();
                 encoding.encode(solver, variables).ok()?;
             }

@@ -122,7 +122,7 @@ struct Fit<'a> {
 const MOVES: usize = 400;
 
 /// Accesses as if of which many places are tried where there are fewer.
-const FEW: usize = 16;
+const MIN_ACCESSES: usize = 16;
 
 /// What a cycle of a life costs where all values cost the same.
 const LIFE: usize = 16;
@@ -290,7 +290,7 @@ impl<'a> Fit<'a> {
         }
         let mut depth = self.depth_cost(banks, wait);
         let crowding = self.crowding();
-        let rounds = 120 * accesses.len().clamp(FEW, 200);
+        let rounds = 120 * accesses.len().clamp(MIN_ACCESSES, 200);
         for round in 0..rounds {
             if stalls.iter().all(|&stalls| stalls == 0) {
                 return;

@@ -38,14 +38,14 @@ const TRY_STEPS: u64 = 15_000;
 /// Conflicts in which others are placed by the SAT solver, after the first round.
 const TRY_CONFLICTS: u64 = 2_000;
 /// Placed cells (operations times cycles times PEs) for which the exhausting search comes first.
-const SMALL: u64 = 3_000;
+const EXHAUSTED_FIRST: u64 = 3_000;
 /// Those up to which it is the last resort where rounds are counted: the formula alone of one with a few
 /// times more takes seconds.
-const LARGE: u64 = 20_000;
+const MAX_EXHAUSTED: u64 = 20_000;
 /// Operations beyond which the steps of rounds that are counted lead the SAT solver nowhere.
-const MANY: usize = 64;
+const MAX_SOLVED_OPERATIONS: usize = 64;
 /// Misses that one more round is worth where there would be only one.
-const NEAR: i64 = 3;
+const MAX_MISSES: i64 = 3;
 
 /// Searches a mapping at an interval.
 pub fn place(problem: &Problem<'_>) -> Answer {
@@ -55,7 +55,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         let cycles: i64 = windows.iter().map(|window| window.end - window.start).sum();
         (cycles as u64).saturating_mul(grid.pes as u64)
     });
-    if let Some(windows) = windows.filter(|_| cells <= SMALL) {
+    if let Some(windows) = windows.filter(|_| cells <= EXHAUSTED_FIRST) {
         match sat::place(dfg, grid, ii, &windows, FIRST_STEPS * 8, problem.budget.clock()) {
             Answer::Impossible => return Answer::Impossible,
             Answer::Placed(placed) if problem.is_right(&placed) => return Answer::Placed(placed),
@@ -79,7 +79,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
     let rounds = problem.rounds.unwrap_or(ROUNDS);
     let mut missing = i64::MAX;
     for round in 0..rounds.max(2) {
-        let is_enough = round >= rounds && missing > NEAR;
+        let is_enough = round >= rounds && missing > MAX_MISSES;
         let is_much = is_counted && round > 0 && problem.work.is_much();
         if is_enough || is_much || problem.budget.is_over() {
             break;
@@ -122,7 +122,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         let seating = broadcast::seat(dfg, grid, ii, &trees, &time);
         let board = Board::new(dfg, grid, ii, &time, Some(&seating), &mut random);
         let Some(board) = board else { continue };
-        let is_pair = is_counted && round > 0 && dfg.len() > MANY;
+        let is_pair = is_counted && round > 0 && dfg.len() > MAX_SOLVED_OPERATIONS;
         let twin = is_pair.then(|| {
             let mut random = Random::new(!u64::from(round) << 32 | ii as u64);
             let board = Board::new(dfg, grid, ii, &time, Some(&seating), &mut random);
@@ -149,7 +149,7 @@ pub fn place(problem: &Problem<'_>) -> Answer {
         preferences = next_preferences(dfg, &missed, is_impossible, &mut random);
     }
     match problem.rounds {
-        Some(1..ROUNDS) if cells > LARGE => Answer::Unknown,
+        Some(1..ROUNDS) if cells > MAX_EXHAUSTED => Answer::Unknown,
         _ => match exhaust(problem) {
             Answer::Placed(placed) if !problem.is_right(&placed) => Answer::Unknown,
             answer => answer,

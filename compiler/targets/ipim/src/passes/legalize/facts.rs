@@ -8,7 +8,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_ir::{BinaryOp, Constant, ConvertOp, Function, Op, Scalar, UnaryOp, Value, ValueDef};
 
 /// Operations looked through at most, one after the other.
-const DEPTH: u32 = 8;
+const MAX_FOLLOWED: u32 = 8;
 
 /// Integers from `lo` to `hi`, both included, read as signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,12 +145,12 @@ impl Facts {
 
     /// Where an `i32` lies.
     pub fn interval(&self, func: &Function, value: Value) -> Interval {
-        self.interval_at(func, value, DEPTH)
+        self.interval_at(func, value, MAX_FOLLOWED)
     }
 
     /// Where an `f32` lies.
     pub fn floats(&self, func: &Function, value: Value) -> Floats {
-        self.floats_at(func, value, DEPTH)
+        self.floats_at(func, value, MAX_FOLLOWED)
     }
 
     /// Keeps the value range of an integer, which holds in the lanes that matter.
@@ -173,11 +173,12 @@ impl Facts {
         });
         match func.ty(value).scalar {
             Scalar::I32 => {
-                let found = self.integer_result(func, op, DEPTH).meet(self.interval(func, value));
+                let found =
+                    self.integer_result(func, op, MAX_FOLLOWED).meet(self.interval(func, value));
                 self.integers[value] = Some(found);
             }
             Scalar::F32 if self.floats[value].is_none() => {
-                self.floats[value] = Some(self.float_result(func, op, DEPTH));
+                self.floats[value] = Some(self.float_result(func, op, MAX_FOLLOWED));
             }
             _ => {}
         }

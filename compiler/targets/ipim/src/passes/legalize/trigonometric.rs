@@ -16,7 +16,7 @@ use super::polynomial::{divide_by, polynomial};
 use super::reciprocal::reciprocal;
 
 /// Up to here the products with the parts of pi/2 are exact.
-const SMALL: f32 = 6000.0;
+const MAX_EXACT: f32 = 6000.0;
 /// pi/2 in parts of twelve bits, and what is left.
 const HALF_PI: [f32; 4] = [1.570_312_5, 4.837_513e-4, 7.549_533_6e-8, 2.563_344e-12];
 /// Bits of 2/pi, after 25 zeros: the exponent 0 starts at the first.
@@ -109,7 +109,7 @@ fn reduce(e: &mut Emitter<'_, '_>, a: Value) -> Reduced {
     if size <= 1.0 {
         return Reduced { rest: x, quarters: e.int(0) };
     }
-    if size <= SMALL {
+    if size <= MAX_EXACT {
         return reduce_in_parts(e, x);
     }
     // What is below 1 stays as it is.

@@ -31,7 +31,7 @@ impl Run {
 }
 
 /// A shorter interval is not halved: it is looked at point by point.
-const SHORT: i64 = 8;
+const MAX_UNHALVED: i64 = 8;
 
 /// What an expression is over an interval.
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +203,7 @@ impl Coordinate<'_> {
                     let step = (last - first).signum() * by;
                     visit(Run { first, step, count: (last - first) / step + 1 });
                 }
-                Values::Unknown if count <= SHORT => {
+                Values::Unknown if count <= MAX_UNHALVED => {
                     parts.extend((part.min..=part.max).rev().map(|at| Interval::new(at, at)));
                 }
                 Values::Unknown => {

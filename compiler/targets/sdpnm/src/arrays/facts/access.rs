@@ -82,7 +82,7 @@ pub fn distance_between(a: &Subscript, b: &Subscript) -> Distance {
     let is_walk = a.walk.is_some() || b.walk.is_some();
     let (Some(apart), true) = (apart, is_same && !is_walk) else { return Distance::Any };
     if !a.is_linear() {
-        let Some(mut digits) = a.digits(MOST) else { return Distance::Any };
+        let Some(mut digits) = a.digits(MAX_NEST_ITERATIONS) else { return Distance::Any };
         digits.sort_unstable_by_key(|digit| digit.factor.abs());
         return match ways(&digits, apart.into()) {
             0 => Distance::Never,
@@ -128,7 +128,7 @@ pub fn apart(a: &Subscript, b: &Subscript, iterations: u32) -> Option<Apart> {
 }
 
 /// Iterations of a nest at most ([`Evolution::quotients`]).
-const MOST: u32 = 1 << 15;
+const MAX_NEST_ITERATIONS: u32 = 1 << 15;
 
 /// In how many ways digits of two iterations can differ so that their words are so far apart; more
 /// than one way is 2. The digit of the greatest factor is the last.

@@ -200,7 +200,7 @@ pub fn bounds(op: BinaryOp, bound: i64) -> Option<(i32, i32)> {
 }
 
 /// How deep operands are followed.
-const DEPTH: u32 = 40;
+const MAX_FOLLOWED: u32 = 40;
 
 /// The evolutions of the values of one loop.
 #[derive(Debug)]
@@ -232,7 +232,7 @@ impl<'a> Evolutions<'a> {
 
     /// How a value evolves, be it with quotients.
     pub fn in_nest(&self, value: Value) -> Option<Evolution> {
-        self.within(value, DEPTH)
+        self.within(value, MAX_FOLLOWED)
     }
 
     /// How often the loop runs, where that is constant.

@@ -14,13 +14,13 @@ use super::poly::{Poly, long};
 use super::shape::Shape;
 use crate::arrays::iteration::turns::{BANDS, DIGIT, FIRST, LAST, REQUIRED, Walk, called, tag};
 use crate::arrays::versions::forms::is_word;
-use crate::arrays::versions::version::MOST;
+use crate::arrays::versions::version::MAX_ITERATIONS;
 
 /// Low bits of strides that are looked at.
 const MOST_ZEROS: u32 = 16;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 24;
+const MAX_FOLLOWED: u32 = 24;
 
 /// A word as a sum: what it begins with, and what an iteration of each loop adds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -302,12 +302,12 @@ impl Sums<'_> {
 }
 
 /// The least and the greatest that a sum may be, where all is constant but how often loops run: less than
-/// [`MOST`] times.
+/// [`MAX_ITERATIONS`] times.
 fn reach(sum: &Sum) -> Option<(i64, i64)> {
     let start = i64::from(sum.start.as_constant()?);
     let mut ends = (start, start);
     for stride in &sum.strides {
-        let way = i64::from(stride.as_constant()?) * MOST as i64;
+        let way = i64::from(stride.as_constant()?) * MAX_ITERATIONS as i64;
         ends = (ends.0 + way.min(0), ends.1 + way.max(0));
     }
     Some(ends)
@@ -323,8 +323,8 @@ fn require(b: &mut Builder<'_>, header: Block, counts: &[Value], limits: &[Limit
         let polys = || [&of.start].into_iter().chain(&of.strides);
         for symbol in polys().filter_map(Poly::symbols).flatten() {
             if small.insert(symbol) {
-                let (value, half) = (long(b, symbol), constant(b, MOST as i64));
-                let (above, all) = (b.iadd(value, half), constant(b, 2 * MOST as i64));
+                let (value, half) = (long(b, symbol), constant(b, MAX_ITERATIONS as i64));
+                let (above, all) = (b.iadd(value, half), constant(b, 2 * MAX_ITERATIONS as i64));
                 conditions.push(b.value(Op::Icmp(IntCond::Ult, above, all)));
             }
         }
@@ -391,7 +391,7 @@ pub fn settle(
     let (counted, known, limits) = Default::default();
     let mut sums = Sums { func, shape: &shape, iteration, counts: counted, known, limits };
     for &count in counts {
-        let of = sums.of(count, DEPTH)?.start;
+        let of = sums.of(count, MAX_FOLLOWED)?.start;
         sums.counts.push(of);
         sums.known.clear();
     }
@@ -399,7 +399,7 @@ pub fn settle(
     let found: Vec<Found> = wanted
         .iter()
         .filter_map(|&value| {
-            let sum = sums.of(value, DEPTH)?;
+            let sum = sums.of(value, MAX_FOLLOWED)?;
             let turns = sums.turns(&sum)?;
             let (lead, is_apart) = (sums.lead(&sum).unwrap_or(0), sums.is_apart(&sum));
             Some(Found { value, sum, turns, lead, is_apart })

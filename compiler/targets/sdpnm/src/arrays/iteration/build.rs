@@ -167,7 +167,7 @@ impl<'a> Facts<'a> {
 }
 
 /// How many loads from before the loop are kept where all of them would not be worth it.
-const FEW: [usize; 3] = [8, 4, 0];
+const KEPT: [usize; 3] = [8, 4, 0];
 
 /// About the cycles that a loop takes, with the global registers that the core writes before: one, and
 /// four to put two halves together. An access to memory is the more in the way of others the more there
@@ -201,7 +201,7 @@ pub struct Built {
     /// The global registers that hold the greatest subscripts of objects that are known on the way only; of no object:
     /// whether a divisor was 0.
     pub watches: Vec<(Option<Mem>, usize)>,
-    /// What is [`super::collect::FEW`] at least.
+    /// What is [`super::collect::MIN_INNER_ITERATIONS`] at least.
     pub counts: Vec<Value>,
     /// What must hold where orders reach more iterations ([`Body::apart`]).
     pub apart: Vec<Apart>,
@@ -258,7 +258,7 @@ pub fn build(
         next = kept.checked_sub(built.body.globals.len().saturating_sub(globals).max(1));
         first = Some(built).filter(fits);
     }
-    let fewer = FEW.map(|kept| build(kept).ok()).into_iter().flatten().filter(fits);
+    let fewer = KEPT.map(|kept| build(kept).ok()).into_iter().flatten().filter(fits);
     if let Some(best) = first.into_iter().chain(fewer).min_by_key(|built| cost(built, &terms)) {
         return Ok(best);
     }

@@ -11,13 +11,13 @@ use crate::arrays::facts::access::{Access, Distance, Subscript, apart};
 use crate::arrays::facts::evolution::Evolution;
 
 /// Bytes of an element of two words.
-pub(super) const LONG: u32 = 8;
+pub(super) const LONG_BYTES: u32 = 8;
 
 /// What words of a nest grow by less than.
-const FAR: i32 = 1 << 29;
+const MAX_GROWTH: i32 = 1 << 29;
 
 /// Iterations of an innermost loop from which on a nest runs whose walks come back that late.
-pub(crate) const FEW: u32 = 8;
+pub(crate) const MIN_INNER_ITERATIONS: u32 = 8;
 
 /// Questions how far accesses are apart at most.
 const MOST_ASKED: usize = 6;
@@ -60,7 +60,7 @@ impl Builder<'_> {
                     evolution.is_linear()
                         || evolution.walk.is_some()
                         || evolution.reach(trips).is_some_and(|(least, most)| {
-                            least > -i64::from(FAR) && most < i64::from(FAR)
+                            least > -i64::from(MAX_GROWTH) && most < i64::from(MAX_GROWTH)
                         })
                 };
                 let is_watched = self.may_watch(mem) && self.is_guarded(block, index, mem);
@@ -99,7 +99,7 @@ impl Builder<'_> {
                     is_store,
                     node: None,
                 };
-                let high = (bytes == LONG).then(|| Access { is_high: true, ..of.clone() });
+                let high = (bytes == LONG_BYTES).then(|| Access { is_high: true, ..of.clone() });
                 self.accesses.extend([Some(of), high].into_iter().flatten());
             }
         }
@@ -142,14 +142,17 @@ impl Builder<'_> {
                     Distance::Any if let Some(count) = returning(&a.subscript, &b.subscript) => {
                         counts.insert(count);
                         add(from, to, 0, 0);
-                        add(to, from, FEW.into(), 0);
+                        add(to, from, MIN_INNER_ITERATIONS.into(), 0);
                     }
-                    Distance::Any if let Some(of) = apart(&a.subscript, &b.subscript, FEW) => {
+                    Distance::Any
+                        if let Some(of) =
+                            apart(&a.subscript, &b.subscript, MIN_INNER_ITERATIONS) =>
+                    {
                         if !asked.contains(&of) {
                             asked.push(of);
                         }
                         add(from, to, 0, 0);
-                        add(to, from, 1, FEW - 1);
+                        add(to, from, 1, MIN_INNER_ITERATIONS - 1);
                     }
                     Distance::Any | Distance::Always => {
                         add(from, to, 0, 0);

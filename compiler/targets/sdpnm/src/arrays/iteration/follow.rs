@@ -7,13 +7,13 @@ use nbcc_ir::{BinaryOp, Block, Op, Type, Value, ValueDef};
 
 use super::body::{Operand, Part};
 use super::build::{Builder, Building, Carried, First};
-use super::collect::LONG;
+use super::collect::LONG_BYTES;
 use crate::arrays::facts::access::{Access, Subscript};
 use crate::arrays::facts::evolution::Evolution;
 use crate::narrow::Upper;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 12;
+const MAX_FOLLOWED: u32 = 12;
 
 /// A place that elements are followed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Builder<'_> {
         let access = &self.accesses[number];
         let is_changed =
             self.accesses.iter().any(|other| other.is_store && other.mem == access.mem);
-        if access.is_store || access.bytes == LONG || is_changed {
+        if access.is_store || access.bytes == LONG_BYTES || is_changed {
             return None;
         }
         let Op::Load(_, _, subscripts) = &self.func.insts[access.inst].op else { return None };
@@ -45,7 +45,7 @@ impl Builder<'_> {
         let first = self.evolutions.fixed(self.shape.entry_args[param as usize]).plus(&more, 1);
         let of = Followed { param, more, first: Evolution::fixed(first) };
         let next = self.shape.back_args[param as usize];
-        self.is_loaded(next, (&of, number), DEPTH).then_some(of)
+        self.is_loaded(next, (&of, number), MAX_FOLLOWED).then_some(of)
     }
 
     /// The parameter of the header that a subscript is, and what the loop does not change that is added to it.

@@ -11,7 +11,7 @@ use super::body::{Body, Node, Operand};
 const STATION: u32 = 4;
 
 /// From so many iterations on values are handed on.
-const FAR: u32 = 8;
+const MIN_DISTANCE: u32 = 8;
 
 /// Adds the stations.
 pub fn run(body: &mut Body) {
@@ -24,7 +24,7 @@ pub fn run(body: &mut Body) {
         }
     }
     let count = body.nodes.len();
-    for (from, &most) in farthest.iter().enumerate().filter(|(_, most)| **most >= FAR) {
+    for (from, &most) in farthest.iter().enumerate().filter(|(_, most)| **most >= MIN_DISTANCE) {
         let mut stations = vec![from];
         for passed in (STATION..=most).step_by(STATION as usize) {
             let origin = &body.nodes[from];

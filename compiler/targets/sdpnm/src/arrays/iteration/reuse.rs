@@ -37,10 +37,10 @@ const GAP: i64 = 8;
 
 /// Iterations between the first load of an element and the last one at most: so many more the array
 /// runs before the first.
-const MOST: i64 = 64;
+const MAX_DISTANCE: i64 = 64;
 
 /// From how many loads of a value on those count that take what was stored long ago.
-const MANY: usize = 24;
+const MIN_LOADS: usize = 24;
 
 /// The loads that take values of others, by their numbers. `is_signed` says which extension a narrow
 /// load has, `is_always` whether a block runs in each iteration, `is_zero` whether what an access takes in
@@ -82,7 +82,7 @@ pub fn reuses(
             let (a, b) = (&accesses[store], &accesses[load]);
             let is_store = a.is_store && a.mem == b.mem;
             match is_store.then(|| a.distance_to(b))? {
-                Distance::After(distance @ 1..=MOST) => Some(distance),
+                Distance::After(distance @ 1..=MAX_DISTANCE) => Some(distance),
                 _ => None,
             }
         };
@@ -98,7 +98,7 @@ pub fn reuses(
             found.insert(load, Reuse::Stored { store, distance: 0, is_zero: false });
             *is_done = true;
         } else if kind(load).is_some()
-            && most >= MANY
+            && most >= MIN_LOADS
             && let Some((store, distance)) = stored_before(load)
         {
             found.insert(load, Reuse::Stored { store, distance, is_zero: true });
@@ -124,7 +124,7 @@ pub fn reuses(
                 let distance = time - since;
                 followers < most
                     && time - before <= GAP
-                    && distance <= MOST
+                    && distance <= MAX_DISTANCE
                     && is_unchanged(accesses, leader, number, distance)
             });
             match taken {

@@ -11,10 +11,10 @@ use nbcc_ir::{BinaryOp, Block, Extent, IntCond, Mem, Op, Terminator, Type, Value
 use super::build::Builder;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 24;
+const MAX_FOLLOWED: u32 = 24;
 
 /// What an iteration adds at most.
-const MOST: i64 = 1 << 20;
+const MAX_STEP: i64 = 1 << 20;
 
 /// Between which elements a subscript stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,16 +72,17 @@ impl Builder<'_> {
 
     fn grown(&self, index: Value) -> Option<Limits> {
         let mut known = BTreeMap::new();
-        let (param, least, most) = self.growth(index, &mut known, DEPTH)?;
+        let (param, least, most) = self.growth(index, &mut known, MAX_FOLLOWED)?;
         let number = self.number(param)?;
-        let (own, down, up) = self.growth(self.shape.back_args[number], &mut known, DEPTH)?;
+        let (own, down, up) =
+            self.growth(self.shape.back_args[number], &mut known, MAX_FOLLOWED)?;
         let step = match (down, up) {
             (0.., up) => up,
             (down, ..=0) => down,
             _ => return None,
         };
         let start = self.evolutions.fixed(self.shape.entry_args[number]);
-        let word = |growth: i64| i32::try_from(growth).expect("a growth up to MOST");
+        let word = |growth: i64| i32::try_from(growth).expect("a growth up to MAX_STEP");
         let [step, least, most] = [step, least, most].map(word);
         (own == param).then_some(Limits::Grown { start, step, least, most })
     }
@@ -109,7 +110,7 @@ impl Builder<'_> {
                 _ => None,
             },
         };
-        let growth = growth.filter(|&(_, least, most)| least >= -MOST && most <= MOST);
+        let growth = growth.filter(|&(_, least, most)| least >= -MAX_STEP && most <= MAX_STEP);
         known.insert(value, growth);
         growth
     }
@@ -125,7 +126,7 @@ impl Builder<'_> {
     ) -> Growth {
         let mut one = |moving: Value, by: Value| {
             let (least, most) = self.ranges.of(by);
-            if least < -MOST || most > MOST {
+            if least < -MAX_STEP || most > MAX_STEP {
                 return None;
             }
             let (param, low, high) = self.growth(moving, known, depth)?;
@@ -142,9 +143,9 @@ impl Builder<'_> {
 
     fn round(&self, index: Value) -> Option<Limits> {
         let mut end = None;
-        let param = self.ring(index, &mut end, DEPTH)?;
+        let param = self.ring(index, &mut end, MAX_FOLLOWED)?;
         let number = self.number(param)?;
-        let own = self.ring(self.shape.back_args[number], &mut end, DEPTH)?;
+        let own = self.ring(self.shape.back_args[number], &mut end, MAX_FOLLOWED)?;
         let start = self.evolutions.fixed(self.shape.entry_args[number]);
         Some(Limits::Round { start, end: end.filter(|_| own == param)? })
     }
@@ -212,12 +213,12 @@ impl Builder<'_> {
             let Some(by) = self.func.splat_constant(b) else { break };
             let by = i64::from(by as u32 as i32);
             let more = if op == BinaryOp::Iadd { sum + by } else { sum - by };
-            if more.abs() > MOST {
+            if more.abs() > MAX_STEP {
                 break;
             }
             (value, sum) = (a, more);
         }
-        (value, i32::try_from(sum).expect("a sum up to MOST"))
+        (value, i32::try_from(sum).expect("a sum up to MAX_STEP"))
     }
 
     /// What a parameter of a block is if a condition holds, and if it does not, where that alone decides.

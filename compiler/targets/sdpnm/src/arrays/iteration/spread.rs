@@ -7,9 +7,10 @@ use nbcc_isa_sdpnm::config::Opcode;
 
 use super::body::{Body, Node, Operand};
 
-/// Readers of a value from which on it is handed on, and in a group.
-const MANY: usize = 6;
-const LEAST: usize = 3;
+/// Readers of a value from which on it is handed on.
+const MIN_READERS: usize = 6;
+/// Readers of a group at least.
+const MIN_GROUP: usize = 3;
 
 /// Lets what many read be handed on through so many groups at most.
 pub fn run(body: &mut Body, groups: usize) {
@@ -21,8 +22,8 @@ pub fn run(body: &mut Body, groups: usize) {
         };
         let others = (0..body.nodes.len()).filter(|&reader| reader != number);
         let readers: Vec<usize> = others.filter(|&reader| reads(&body.nodes[reader])).collect();
-        let groups = groups.min(readers.len() / LEAST);
-        if readers.len() < MANY || groups < 2 || body.nodes[number].op == Opcode::Store {
+        let groups = groups.min(readers.len() / MIN_GROUP);
+        if readers.len() < MIN_READERS || groups < 2 || body.nodes[number].op == Opcode::Store {
             continue;
         }
         let is_bit = readers.iter().any(|&reader| {

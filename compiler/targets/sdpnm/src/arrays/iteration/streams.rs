@@ -58,7 +58,7 @@ pub fn banks(body: &Body, machine: &Machine, iterations: u32) -> Banks {
             }
             address if row.is_power_of_two() => {
                 let mut terms = Vec::new();
-                let constant = residue(body, address, row, 1, &mut terms, DEPTH);
+                let constant = residue(body, address, row, 1, &mut terms, MAX_FOLLOWED);
                 terms.sort_unstable();
                 (Region::Residue(terms), Begin::Anywhere, constant.into())
             }
@@ -102,7 +102,7 @@ fn is_address(global: &Global) -> bool {
 }
 
 /// How deep operands are followed.
-const DEPTH: u32 = 12;
+const MAX_FOLLOWED: u32 = 12;
 
 /// The constant of a word times a factor, modulo a power of two; its other terms.
 fn residue(

@@ -16,7 +16,7 @@ use crate::arrays::facts::access::{Access, Subscript};
 use crate::arrays::facts::shape::Shape;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 12;
+const MAX_FOLLOWED: u32 = 12;
 
 /// The smaller or larger of two numbers without signs.
 fn extreme(larger: bool) -> Options {
@@ -75,7 +75,7 @@ impl Builder<'_> {
         let leads = |from| self.shape.leads(self.func, from, block, self.shape.header);
         let asks = |&from: &Block| match self.func.terminator(from) {
             Terminator::Branch(cond, then, other) if from != self.shape.latch => {
-                self.is_asked(*cond, DEPTH) && leads(then.block) != leads(other.block)
+                self.is_asked(*cond, MAX_FOLLOWED) && leads(then.block) != leads(other.block)
             }
             _ => false,
         };

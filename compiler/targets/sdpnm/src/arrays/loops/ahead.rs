@@ -19,10 +19,10 @@ use crate::arrays::facts::shape::{MAX_BLOCKS, Shape, Trips};
 use crate::arrays::iteration::watch::may_run_again;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 12;
+const MAX_FOLLOWED: u32 = 12;
 
 /// Iterations of a stretch at most.
-pub(crate) const MOST: u32 = 1 << 20;
+pub(crate) const MAX_STRETCH: u32 = 1 << 20;
 
 /// A loop that has another one beside it, which does iterations ahead.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Ahead {
     pub(crate) fn tune(&self, func: &mut Function, least: u32, stretch: u32) {
         for (value, number) in [(self.first, least), (self.stretch, stretch.max(least))] {
             if let Some(inst) = func.def_inst(value) {
-                let number = u64::from(number.clamp(1, MOST));
+                let number = u64::from(number.clamp(1, MAX_STRETCH));
                 func.insts[inst].op = Op::Const(Type::I32, Constant::Splat(number));
             }
         }
@@ -137,7 +137,7 @@ impl Left {
         let insts = || self.shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
         insts().all(|&inst| match &func.insts[inst].op {
             Op::Load(_, _, subscripts) | Op::Store(_, subscripts, _) => {
-                subscripts.iter().all(|&subscript| self.is_counted(func, subscript, DEPTH))
+                subscripts.iter().all(|&subscript| self.is_counted(func, subscript, MAX_FOLLOWED))
             }
             _ => true,
         })

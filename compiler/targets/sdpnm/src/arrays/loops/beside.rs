@@ -14,7 +14,7 @@ use nbcc_ir::{
 };
 use nbcc_opt::clone_blocks::ClonedBlocks;
 
-use super::ahead::{Ahead, Left, MOST};
+use super::ahead::{Ahead, Left, MAX_STRETCH};
 use crate::arrays::versions::version::copy as copied;
 
 /// What stands beside a loop.
@@ -390,7 +390,7 @@ impl<'a> Beside<'a> {
         let reached =
             self.all(&iteration.reached, |number, growth| grown(&mut b, now[number], done, growth));
         let at = grown(&mut b, at, done, self.left.step);
-        let limit_of_size = b.i32(MOST as i32);
+        let limit_of_size = b.i32(MAX_STRETCH as i32);
         let twice = b.iadd(size, size);
         let twice = b.binary(BinaryOp::Umin, twice, limit_of_size);
         let is_left = b.value(Op::Icmp(IntCond::Slt, done, trips));

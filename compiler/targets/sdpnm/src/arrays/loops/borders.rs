@@ -12,7 +12,7 @@ use nbcc_ir::{
 use nbcc_opt::{cse, dce, fold, params, ranges, simplify_cfg, unroll};
 
 /// Operations of a loop at most: they stand twice.
-const MOST: usize = 200;
+const MAX_OPERATIONS: usize = 200;
 
 /// Lets first iterations stand before their loops where that says that loads are inside.
 pub fn run(func: &mut Function) -> bool {
@@ -90,7 +90,7 @@ pub(super) fn stored_to<'a>(
 fn begins_otherwise(func: &Function, cfg: &Cfg, forest: &LoopForest, l: Loop) -> bool {
     let blocks = forest.blocks(l);
     let insts = || blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    if insts().count() > MOST {
+    if insts().count() > MAX_OPERATIONS {
         return false;
     }
     let stored = stored_to(func, insts());

@@ -107,7 +107,7 @@ fn chained(func: &Function, nest: &[Block]) -> Option<(Function, Chain)> {
     }
     let guards = guards(func, &forest, &loops, nest);
     for &(_, cond, is_then) in guards.values() {
-        let value = hoist(func, from, cond, &outer, DEPTH)?;
+        let value = hoist(func, from, cond, &outer, MAX_FOLLOWED)?;
         let mut b = Builder::at(func, from);
         conditions.push(match is_then {
             true => value,
@@ -234,7 +234,7 @@ fn count(
     }
     let mut shape = shape.clone();
     if let Trips::While { cond, value, step, limit } = shape.trips {
-        let limit = hoist(func, from, limit, outer, DEPTH)?;
+        let limit = hoist(func, from, limit, outer, MAX_FOLLOWED)?;
         let slice = shape.slice(func, value)?;
         let mut read: Vec<Value> = slice.iter().flat_map(|&i| func.insts[i].op.args()).collect();
         read.push(value);
@@ -245,7 +245,7 @@ fn count(
         for (number, &param) in func.blocks[shape.header].params.clone().iter().enumerate() {
             if read.contains(&param) {
                 let first = shape.entry_args[number];
-                shape.entry_args[number] = hoist(func, from, first, outer, DEPTH)?;
+                shape.entry_args[number] = hoist(func, from, first, outer, MAX_FOLLOWED)?;
             }
         }
         shape.trips = Trips::While { cond, value, step, limit };
@@ -258,7 +258,7 @@ fn count(
 }
 
 /// How deep operands are followed.
-const DEPTH: u32 = 12;
+const MAX_FOLLOWED: u32 = 12;
 
 /// A value made at the end of a block in front of a loop, where it does not depend on that.
 fn hoist(

@@ -13,7 +13,7 @@ use super::merge::enter_by_jump;
 use crate::arrays::facts::shape::Shape;
 
 /// Instructions of a loop at most: they stand twice.
-const MOST: usize = 2000;
+const MAX_INSTRUCTIONS: usize = 2000;
 
 /// Asks before such loops, the outermost first; whether there were some.
 pub fn run(func: &mut Function) -> bool {
@@ -34,7 +34,7 @@ fn next(func: &Function, done: &mut BTreeSet<Block>) -> Option<Block> {
         let sizes = || forest.blocks(l).into_iter().map(|block| func.blocks[block].insts.len());
         !func.blocks[header].cold
             && done.insert(header)
-            && sizes().sum::<usize>() <= MOST
+            && sizes().sum::<usize>() <= MAX_INSTRUCTIONS
             && widen::question(func, header).is_some()
     };
     loops.into_iter().find(is_one).map(|l| forest.loops[l].header)

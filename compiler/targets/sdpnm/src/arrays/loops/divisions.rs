@@ -12,7 +12,7 @@ use super::long_divisions::{self, LongDivisor};
 use crate::arrays::facts::evolution::reciprocal;
 
 /// Numbers of 15 bits have quotients by a product of words.
-const MOST: i64 = (1 << 15) - 1;
+const MAX_NUMERATOR: i64 = (1 << 15) - 1;
 
 /// Magnitudes of 16 bits have quotients by products of halves.
 const HALF: i64 = (1 << 16) - 1;
@@ -159,9 +159,9 @@ fn way(func: &Function, ranges: &ValueRanges<'_>, inst: Inst) -> Option<(Way, bo
     if by.is_power_of_two() {
         return Some((Way::Shift { amount: by.trailing_zeros(), is_signed }, turns));
     }
-    let least = if is_signed { -MOST } else { 0 };
-    if let Some((by, amount)) = reciprocal(by, MOST as u32 + 1)
-        && ranges.fits(number, least, MOST)
+    let least = if is_signed { -MAX_NUMERATOR } else { 0 };
+    if let Some((by, amount)) = reciprocal(by, MAX_NUMERATOR as u32 + 1)
+        && ranges.fits(number, least, MAX_NUMERATOR)
     {
         return Some((Way::Product { by, amount, is_signed }, turns));
     }

@@ -18,7 +18,7 @@ use crate::arrays::facts::shape::Shape;
 use crate::arrays::versions::version::results;
 
 /// Instructions of a loop at most: they stand twice.
-const MOST: usize = 2000;
+const MAX_INSTRUCTIONS: usize = 2000;
 
 /// Gives loops a version without the divisions whose divisors are known before, the outermost first.
 pub fn run(func: &mut Function) -> bool {
@@ -40,7 +40,7 @@ fn next(func: &Function, done: &mut BTreeSet<Block>) -> Option<Block> {
         let blocks = forest.blocks(*l);
         let inside = |block: Block| blocks.contains(&block);
         let count: usize = blocks.iter().map(|&block| func.blocks[block].insts.len()).sum();
-        count <= MOST && !divided(func, &blocks, inside).is_empty()
+        count <= MAX_INSTRUCTIONS && !divided(func, &blocks, inside).is_empty()
     };
     let is_new = |l: &&Loop| {
         let header = forest.loops[**l].header;

@@ -16,7 +16,7 @@ use crate::arrays::iteration::turns::{FIRST, called};
 use crate::arrays::versions::version;
 
 /// Iterations of a nest at most: numbers of 16 bits.
-pub const MOST: u64 = 1 << 15;
+pub const MAX_ITERATIONS: u64 = 1 << 15;
 
 /// What a loop does with a parameter of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Nest {
         };
         if counts.is_none() {
             let total = trips.iter().product::<u64>();
-            if total == 0 || total > MOST {
+            if total == 0 || total > MAX_ITERATIONS {
                 return None;
             }
             reciprocal(trips[1] as u32, total as u32)?;

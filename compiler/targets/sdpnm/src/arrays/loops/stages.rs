@@ -14,7 +14,7 @@ use super::flatten::{MAX_OPERATIONS, count, is_possible, operations};
 use crate::arrays::facts::sources::Sources;
 
 /// Stages at most.
-const MOST: u64 = 16;
+const MAX_STAGES: u64 = 16;
 
 /// Instructions at most that they make of a function more than it had.
 const MOST_INSTS: u64 = 3000;
@@ -85,7 +85,7 @@ impl Search<'_> {
         let Some(trips) = trips(func, forest.loops[l].header) else { return false };
         let blocks = forest.blocks(l);
         let inside = || within(forest, l);
-        (1..=MOST).contains(&trips)
+        (1..=MAX_STAGES).contains(&trips)
             && insts(func, &func.layout) + insts(func, &blocks) * (trips - 1) <= self.most
             && (inside().any(|l| !forest.loops[l].inner.is_empty()) || is_inside(forest, l))
             && inside().any(|l| self::trips(func, forest.loops[l].header).is_none())

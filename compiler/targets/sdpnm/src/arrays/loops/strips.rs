@@ -23,7 +23,7 @@ use nbcc_opt::{cse, dce, fold, params, simplify_cfg};
 
 use super::flatten::{is_possible, trips};
 use super::merge::enter_by_jump;
-use super::nest::MOST as MOST_OF_NEST;
+use super::nest::MAX_ITERATIONS as MAX_NEST_ITERATIONS;
 use crate::arrays::facts::shape::Shape;
 use crate::arrays::homes::{bytes_of, has_other_names};
 use crate::arrays::versions::forms::form;
@@ -33,20 +33,20 @@ use crate::arrays::versions::version::results;
 pub const MOVE: &str = "sdpnm.move";
 
 /// Parts of a shared memory from which on an object may go through a window.
-const LARGE: u64 = 16;
+const WINDOW_PARTS: u64 = 16;
 
 /// Iterations of a nest inside up to which it counts as short: to start it again and again would take longer than to
 /// run it.
-const SHORT: u64 = 1 << 10;
+const MAX_SHORT_ITERATIONS: u64 = 1 << 10;
 
 /// How often more elements may be moved than there are accesses to them.
 const SPARSE: u64 = 4;
 
 /// How far outside values may be that a branch keeps inside, for windows to have room for them.
-const NEAR: i64 = 1 << 12;
+const MAX_OVERHANG: i64 = 1 << 12;
 
 /// How deep operands are followed.
-const DEPTH: u32 = 24;
+const MAX_FOLLOWED: u32 = 24;
 
 /// A loop that goes through its objects in strips.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct Strips {
 }
 
 /// Lets loops go through large objects in strips, but those whose headers are among `refused`; and nests that have
-/// more iterations than one loop may, if it is made of them ([`MOST_OF_NEST`]).
+/// more iterations than one loop may, if it is made of them ([`MAX_NEST_ITERATIONS`]).
 pub fn run(
     module: &mut Module,
     func: nbcc_ir::Func,
@@ -120,7 +120,7 @@ fn has_long_nests(func: &Function) -> bool {
     forest.loops.keys().any(|l| {
         let around = std::iter::successors(Some(l), |&l| forest.loops[l].parent);
         let is_nest = forest.loops[l].parent.is_some() && forest.loops[l].inner.is_empty();
-        is_nest && around.map(noted).fold(1, u64::saturating_mul) > MOST_OF_NEST
+        is_nest && around.map(noted).fold(1, u64::saturating_mul) > MAX_NEST_ITERATIONS
     })
 }
 
@@ -136,8 +136,8 @@ fn long_nests(func: &Function, refused: &BTreeSet<Block>) -> Vec<Block> {
         let inner = inside(func, &cfg, &forest, *l);
         let is_long = trips
             .zip(inner)
-            .is_some_and(|(trips, inner)| trips.saturating_mul(inner) > MOST_OF_NEST);
-        is_long && inner.is_some_and(|inner| (2..=SHORT).contains(&inner))
+            .is_some_and(|(trips, inner)| trips.saturating_mul(inner) > MAX_NEST_ITERATIONS);
+        is_long && inner.is_some_and(|inner| (2..=MAX_SHORT_ITERATIONS).contains(&inner))
     };
     let long =
         forest.loops.keys().filter(|l| !func.blocks[forest.loops[*l].header].cold).filter(is_long);
@@ -199,7 +199,9 @@ fn choose(
         let blocks = forest.blocks(l);
         let large = |mem: &Mem, parts: u64| sizes.get(mem).is_some_and(|&n| n * parts > room);
         let mems = touched(func, &blocks);
-        if func.blocks[forest.loops[l].header].cold || !mems.iter().any(|mem| large(mem, LARGE)) {
+        if func.blocks[forest.loops[l].header].cold
+            || !mems.iter().any(|mem| large(mem, WINDOW_PARTS))
+        {
             continue;
         }
         let is_refused = refused.contains(&forest.loops[l].header);
@@ -217,7 +219,7 @@ fn choose(
     }
     let mut able: Vec<(u64, Mem)> = sizes
         .iter()
-        .filter(|&(mem, &bytes)| bytes * LARGE > room && !fixed.contains(mem))
+        .filter(|&(mem, &bytes)| bytes * WINDOW_PARTS > room && !fixed.contains(mem))
         .filter(|&(&mem, _)| !has_other_names(func, mem))
         .map(|(&mem, &bytes)| (bytes, mem))
         .collect();
@@ -316,8 +318,8 @@ impl Nest {
             };
             self.slides.iter().filter(|(mem, _)| streamed.contains(mem)).map(of).sum()
         };
-        let most = match self.inside <= SHORT {
-            true => self.trips.min((MOST_OF_NEST / self.inside).max(1)),
+        let most = match self.inside <= MAX_SHORT_ITERATIONS {
+            true => self.trips.min((MAX_NEST_ITERATIONS / self.inside).max(1)),
             false => self.trips,
         };
         let (mut fits, mut above) = (0, most + 1);
@@ -464,7 +466,8 @@ impl Nest {
                 if let Some((mem, subscript, _)) =
                     access(func, inst).filter(|of| windows.contains_key(&of.0))
                 {
-                    let inner = linear(func, subscript, DEPTH).plus(&self.slides[&mem].base, -1);
+                    let inner =
+                        linear(func, subscript, MAX_FOLLOWED).plus(&self.slides[&mem].base, -1);
                     found.push((block, inst, inner));
                 }
             }
@@ -615,7 +618,7 @@ fn slide(
     block: Block,
 ) -> Option<Slide> {
     let [Extent::Fixed(elements)] = func.mems[mem].extents[..] else { return None };
-    let all = linear(func, subscript, DEPTH);
+    let all = linear(func, subscript, MAX_FOLLOWED);
     let (mut base, mut step) = (Affine::default(), 0);
     // What stays the same in an iteration, the rest, and both where the access runs.
     let constant = Sum(all.constant.into(), all.constant.into());
@@ -639,8 +642,8 @@ fn slide(
             None => {
                 // What a branch keeps inside comes near it in other iterations.
                 let all = ranges.of(value);
-                let is_near =
-                    all.0 >= known.0.saturating_sub(NEAR) && all.1 <= known.1.saturating_add(NEAR);
+                let is_near = all.0 >= known.0.saturating_sub(MAX_OVERHANG)
+                    && all.1 <= known.1.saturating_add(MAX_OVERHANG);
                 rest = rest.plus(if is_near { all } else { known }, factor)?;
             }
         }

@@ -17,7 +17,7 @@ use super::borders::stored_to;
 use crate::arrays::facts::shape::Shape;
 
 /// Operations of a loop at most: they stand twice.
-const MOST: usize = 100;
+const MAX_OPERATIONS: usize = 100;
 
 /// Loops that are taken apart at most.
 const MOST_LOOPS: usize = 8;
@@ -65,7 +65,7 @@ fn find(func: &Function, done: &mut BTreeSet<Block>) -> Option<Apart> {
 
 fn apart(func: &Function, cfg: &Cfg, shape: Shape) -> Option<Apart> {
     let insts = || shape.blocks.iter().flat_map(|&block| &func.blocks[block].insts);
-    if insts().count() > MOST || is_used_behind(func, &shape) {
+    if insts().count() > MAX_OPERATIONS || is_used_behind(func, &shape) {
         return None;
     }
     // It goes on as long as the counter of the next iteration is less than the limit.

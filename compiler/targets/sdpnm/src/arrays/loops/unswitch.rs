@@ -13,7 +13,7 @@ use super::merge::enter_by_jump;
 use crate::arrays::facts::shape::Shape;
 
 /// Instructions of a loop at most: they stand twice.
-const MOST: usize = 300;
+const MAX_INSTRUCTIONS: usize = 300;
 
 /// Loops that are made at most.
 const MOST_LOOPS: usize = 12;
@@ -43,7 +43,7 @@ fn next(func: &Function, refused: &[Block]) -> Option<(Block, Value)> {
     loops.into_iter().find_map(|l| {
         let (header, blocks) = (forest.loops[l].header, forest.blocks(l));
         let size: usize = blocks.iter().map(|&block| func.blocks[block].insts.len()).sum();
-        if func.blocks[header].cold || refused.contains(&header) || size > MOST {
+        if func.blocks[header].cold || refused.contains(&header) || size > MAX_INSTRUCTIONS {
             return None;
         }
         // Whether what a branch leads to accesses memory, or is another such question.

@@ -111,12 +111,13 @@ fn graph(body: &Body, kept: impl Fn(&Order) -> bool) -> (Graph, Vec<Edge>) {
 }
 
 /// Iterations between accesses of which the order is told a mapper at once.
-const CLOSE: u32 = 1;
+const MAX_ORDERED_DISTANCE: u32 = 1;
 
 /// The bounds of the interval of a body.
 pub fn bounds(body: &Body, array: &Array) -> Mii {
     let edges = body.edges();
-    let is_counted = |edge: &&Edge| edge.port != Port::Order || edge.distance <= CLOSE;
+    let is_counted =
+        |edge: &&Edge| edge.port != Port::Order || edge.distance <= MAX_ORDERED_DISTANCE;
     let deps = edges.iter().filter(is_counted).map(|e| dep(e.from, e.to, e.distance));
     let is_memory = |node: &&Node| matches!(node.op, Opcode::Load | Opcode::Store);
     let accesses = body.nodes.iter().filter(is_memory).count();
@@ -205,7 +206,7 @@ fn map_body(body: &Body, how: &How<'_>) -> Result<Mapped, String> {
     // What is in order for memory's sake mostly holds by itself over several iterations: only what
     // turns out wrong is told. Where a mapper does not look at it, it is an edge, which takes routes.
     let mut told: BTreeSet<Order> =
-        body.orders.iter().copied().filter(|o| o.distance <= CLOSE).collect();
+        body.orders.iter().copied().filter(|o| o.distance <= MAX_ORDERED_DISTANCE).collect();
     let mut kept: BTreeSet<Order> = BTreeSet::new();
     let banks = banks(body, how.machine, how.iterations);
     loop {

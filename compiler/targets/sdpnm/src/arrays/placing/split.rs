@@ -52,7 +52,7 @@ pub struct Parts {
 const EVEN: u32 = 256;
 
 /// Iterations a part from which on parts differ.
-const MANY: u64 = 32;
+const MIN_UNEVEN: u64 = 32;
 
 /// A part: the array, the first iteration, how many.
 pub type Part = (u8, u32, u32);
@@ -92,7 +92,7 @@ impl Parts {
     pub fn of(&self, arrays: &[u8]) -> Vec<Part> {
         let count = arrays.len() as u64;
         let rows = u64::from(self.trips / self.period);
-        let is_even = rows < MANY * count;
+        let is_even = rows < MIN_UNEVEN * count;
         let growth = u64::from(if is_even { EVEN } else { self.growth });
         // How long parts are, and all before each.
         let mut size = 1 << 20;

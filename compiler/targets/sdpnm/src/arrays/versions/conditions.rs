@@ -16,7 +16,7 @@ use crate::arrays::iteration::turns::Walk;
 
 /// Elements from one iteration to the next, up or down, up to which words show whether all are inside;
 /// all iterations together are then fewer than 2^30 elements.
-const NEAR: u32 = 1 << 6;
+const MAX_STRIDE: u32 = 1 << 6;
 
 /// Accesses to one object that differ by constants: their form, the least and the greatest constant.
 type Spans = BTreeMap<(Mem, Vec<(Value, i32)>, Vec<(Value, i32)>, i32), (i32, i32)>;
@@ -48,7 +48,7 @@ pub(super) fn present(b: &mut Builder<'_>, used: &Use, conditions: &mut Vec<Valu
 }
 
 /// That no access is outside in any iteration, of which `last` is the last; whether that is less than
-/// [`super::version::MOST`].
+/// [`super::version::MAX_ITERATIONS`].
 pub(super) fn inside(
     b: &mut Builder<'_>,
     built: &Built,
@@ -115,7 +115,7 @@ pub(super) fn inside(
         conditions.push(b.value(Op::Icmp(IntCond::Sge, low, zero)));
         let known = step.as_constant();
         let apart = i64::from(greatest) - i64::from(least);
-        let is_near = |step: &i32| is_short && step.unsigned_abs() <= NEAR && apart < 1 << 30;
+        let is_near = |step: &i32| is_short && step.unsigned_abs() <= MAX_STRIDE && apart < 1 << 30;
         if let Some(step) = known.filter(is_near) {
             // The first element is 0 or more, so that no sum wraps without its sign.
             let way = b.imul_imm(last, step);
@@ -162,7 +162,7 @@ pub(super) fn inside(
 }
 
 /// That no element of a walk is outside, with the least and the greatest constant that is added to it.
-/// Loops run less than [`super::version::MOST`] times: no product of 64 bits wraps.
+/// Loops run less than [`super::version::MAX_ITERATIONS`] times: no product of 64 bits wraps.
 fn walked(
     b: &mut Builder<'_>,
     mem: Mem,

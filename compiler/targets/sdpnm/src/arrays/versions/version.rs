@@ -59,7 +59,7 @@ pub struct Use {
 }
 
 /// Iterations behind the first must be fewer.
-pub(crate) const MOST: u64 = 1 << 24;
+pub(crate) const MAX_ITERATIONS: u64 = 1 << 24;
 
 /// The address of a control word.
 pub(crate) fn control(array: u8, offset: u32) -> i64 {
@@ -145,11 +145,11 @@ pub fn add(
     b.switch_to(look);
     let one = b.i32(1);
     let last = b.binary(BinaryOp::Isub, trips, one);
-    let is_short = !matches!(shape.trips, Trips::Known(trips) if u64::from(trips) > MOST);
+    let is_short = !matches!(shape.trips, Trips::Known(trips) if u64::from(trips) > MAX_ITERATIONS);
     inside(&mut b, built, (last, is_short), &mut conditions);
     filled(&mut b, built, &mut conditions);
     for &count in &built.counts {
-        let few = b.i32(collect::FEW as i32);
+        let few = b.i32(collect::MIN_INNER_ITERATIONS as i32);
         conditions.push(b.value(Op::Icmp(IntCond::Sge, count, few)));
     }
     limits(&mut b, built, last, &mut conditions);
@@ -298,7 +298,7 @@ pub(crate) fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Val
     };
     let mut conditions = Vec::new();
     // From a small constant on, a limit on the wrong side gives more iterations than are allowed.
-    let known = shape.first(b.func).filter(|first| first.unsigned_abs() < MOST / 4);
+    let known = shape.first(b.func).filter(|first| first.unsigned_abs() < MAX_ITERATIONS / 4);
     let is_clear = is_signed || (up && known.is_some_and(|first| first >= 0));
     if known.is_none() || by > 1 || !is_clear {
         conditions.push(b.value(Op::Icmp(cond, first, limit)));
@@ -344,8 +344,8 @@ pub(crate) fn iterations(b: &mut Builder<'_>, shape: &Shape, least: u32) -> (Val
         divided(b, up)
     };
     // At least as many as are worth it, at most as many as subscripts bear: one comparison.
-    let least = u64::from(least.max(1) - 1).min(MOST - 1);
-    let (low, room) = (number(b, least), number(b, MOST - least));
+    let least = u64::from(least.max(1) - 1).min(MAX_ITERATIONS - 1);
+    let (low, room) = (number(b, least), number(b, MAX_ITERATIONS - least));
     let above = b.binary(BinaryOp::Isub, more, low);
     conditions.push(b.value(Op::Icmp(IntCond::Ult, above, room)));
     let more = match bits {

@@ -45,7 +45,7 @@ const INSTRUCTIONS: u64 = 80_000;
 const CYCLES: u64 = 4;
 
 /// A contest with room for fewer programs than this, by the estimate of plans, is not begun.
-const LEAST: u64 = 3;
+const MIN_PROGRAMS: u64 = 3;
 
 /// After so many changes of the best, one after the other, that made nothing better, a contest is over.
 const PATIENCE: usize = 4;
@@ -55,7 +55,7 @@ const WORK: u64 = 60_000;
 
 /// Where the source says what is computed whole, only tiles are open, for which programs of more
 /// instructions, as estimated, are not compiled several times.
-const SMALL: u64 = 4_000;
+const MAX_TILED_INSTRUCTIONS: u64 = 4_000;
 
 /// Where the source gives the tiles of so many times the cycles of those that are open, a contest has room
 /// for the least number of programs only.
@@ -65,7 +65,7 @@ const GIVEN: u64 = 16;
 const RIVALS: usize = 2;
 
 /// What is estimated to take so many times what the best takes, by the estimate of plans, is not compiled.
-const FAR: u64 = 2;
+const MAX_COST_RATIO: u64 = 2;
 
 /// Tiles of about these sizes are compiled before others, where they take at most four thirds of the cycles by
 /// the estimate of plans: it does not know that loops are unrolled, and takes wider ones for better than they
@@ -125,7 +125,8 @@ impl<F: FnMut(&Pipeline) -> Option<Compiled>> Contest<'_, F> {
             let (Ok(work) | Err(work)) = run.as_ref().map(|plan| plan.work).map_err(|&work| work);
             self.work = self.work.saturating_sub(work);
             let Ok(plan) = run else { continue };
-            if plan.cycles / FAR < self.best.plan.cycles && self.seen.insert(key(&plan)) {
+            if plan.cycles / MAX_COST_RATIO < self.best.plan.cycles && self.seen.insert(key(&plan))
+            {
                 plans.push((choice, plan));
             }
         }
@@ -266,17 +267,17 @@ pub fn contest(
     let choice = found.choice.clone();
     let mut placed = None;
     let plan = trial.run(&choice, &mut placed).ok()?;
-    if trial.sites.is_empty() && plan.code > SMALL {
+    if trial.sites.is_empty() && plan.code > MAX_TILED_INSTRUCTIONS {
         return None;
     }
     let budget = |cycles: u64| (cycles.saturating_mul(busy(trial)) / CYCLES).min(INSTRUCTIONS);
-    if budget(plan.cycles) / LEAST < plan.code {
+    if budget(plan.cycles) / MIN_PROGRAMS < plan.code {
         return None;
     }
     let compiled = compile(&choice.apply(trial.pipeline, trial.sites))?;
     let [open, given] = plan.tiled;
     let most = match given / GIVEN > open {
-        true => budget(compiled.cycles).min(LEAST * compiled.instructions),
+        true => budget(compiled.cycles).min(MIN_PROGRAMS * compiled.instructions),
         false => budget(compiled.cycles),
     };
     let seen = BTreeSet::from([key(&plan)]);
