@@ -5,10 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cranelift_entity::SecondaryMap;
-use nbcc_analysis::{Affine, AffineForms, ValueRanges};
+use nbcc_analysis::{Affine, ValueRanges};
 use nbcc_base::Span;
-use nbcc_ir::{Block, Cfg, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
-use nbcc_isa_sdpnm::Array;
+use nbcc_ir::{Block, Function, Inst, Mem, Op, Scalar, Type, Value, ValueDef};
 use nbcc_isa_sdpnm::config::{Opcode, Options};
 
 use super::accumulate;
@@ -20,11 +19,12 @@ use super::reassociate;
 use super::registers;
 use super::reuse::{Reuse, reuses};
 use super::spread;
+use super::terms::{Facts, Terms};
 use crate::arrays::facts::access::{Access, Apart, Subscript};
 use crate::arrays::facts::evolution::{Evolution, Evolutions, Limit};
 use crate::arrays::facts::shape::Shape;
 use crate::arrays::placing::bands;
-use crate::narrow::{Upper, signed_loads};
+use crate::narrow::Upper;
 
 /// Why a loop is none for an array: words that follow "this loop stays on the core: ".
 pub type Refusal = String;
@@ -122,48 +122,6 @@ pub(super) enum Meetings {
     ByWay,
     /// Branch by branch: few operations, and conditions that depend on what is carried are not put together.
     ByBranch,
-}
-
-/// How a loop is built.
-#[derive(Clone, Copy)]
-pub struct Terms<'a> {
-    /// Global registers of an array.
-    pub globals: usize,
-    /// Whether what finds no global register may be spilled.
-    pub spills: bool,
-    /// Objects of which nobody knows the contents behind the function.
-    pub own: &'a BTreeSet<Mem>,
-    /// How many loads take the value of one; `None` where all accesses stay.
-    pub reuse: Option<usize>,
-    /// Iterations that it runs at a time, about.
-    pub iterations: u32,
-    /// The array for which recurrences are reassociated; `None` where they stay as they are.
-    pub array: Option<&'a Array>,
-    /// Through how many groups of readers values go; `None` where they do not.
-    pub groups: Option<usize>,
-    /// The least interval of a body.
-    pub interval: &'a dyn Fn(&Body) -> u32,
-    /// Whether a value is computed each time the loop is entered.
-    pub is_fresh: &'a dyn Fn(Value) -> bool,
-    /// Whether so many elements of an object, from one on at a distance, are zero at the start of the
-    /// function, and the loop is entered once.
-    pub is_zero: &'a dyn Fn(Mem, i32, i32, u32) -> bool,
-}
-
-/// What is known of a function whichever of its loops is built, and however.
-pub struct Facts<'a> {
-    /// Words as sums of others.
-    pub forms: AffineForms,
-    ranges: ValueRanges<'a>,
-    signed_loads: SecondaryMap<Value, bool>,
-}
-
-impl<'a> Facts<'a> {
-    /// What is known of it.
-    pub fn new(func: &'a Function) -> Facts<'a> {
-        let forms = AffineForms::new(func, &Cfg::new(func));
-        Facts { forms, ranges: ValueRanges::new(func), signed_loads: signed_loads(func) }
-    }
 }
 
 /// How many loads from before the loop are kept where all of them would not be worth it.

@@ -6,8 +6,9 @@ use nbcc_analysis::LoopForest;
 use nbcc_ir::{Cfg, Dominators, Function, Inst, Mem, Op};
 use nbcc_opt::promote;
 
-use super::build::{Builder, Terms};
+use super::build::Builder;
 use super::reuse::Reuse;
+use super::terms::Terms;
 use crate::arrays::facts::access::{Access, Subscript};
 use crate::arrays::facts::shape::Shape;
 

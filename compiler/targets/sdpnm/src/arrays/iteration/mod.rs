@@ -22,6 +22,7 @@ pub(super) mod reuse;
 pub(super) mod rounds;
 mod spread;
 pub(super) mod streams;
+pub mod terms;
 mod truth;
 pub(super) mod turns;
 pub(super) mod watch;
