@@ -45,21 +45,23 @@ pub(crate) fn lower(
     let [source, target] = [from, to].map(|id| &cx.plan.buffers[id]);
     let (first, then) = match relay(cx.machine, source, target) {
         Relay::Direct => (Share::All, None),
-        Relay::ByCubes => (Share::First, Some(Share::All)),
-        Relay::ByParts => (Share::Own, Some(Share::Each)),
+        Relay::ByCubes => (Share::First, Some((Share::All, None))),
+        Relay::ByParts => (Share::Own, Some((Share::Each, Some(from)))),
     };
-    let mut kernels = vec![one(cx, [from, to], order, clamp, first)];
-    kernels.extend(then.map(|share| one(cx, [to, to], &Order::new(), &[], share)));
+    let other = (first == Share::Own).then_some(to);
+    let mut kernels = vec![one(cx, [from, to], order, clamp, (first, other))];
+    kernels.extend(then.map(|then| one(cx, [to, to], &Order::new(), &[], then)));
     kernels
 }
 
-/// A copy by all vaults that want it, or what some of them do. What is copied to itself comes from there.
+/// A copy by all vaults that want it, or what some of them do. What is copied to itself comes from there. Where
+/// it is one of two by parts, `other` is what the other one takes from.
 fn one(
     cx: &mut Lowering<'_>,
     [from, to]: [BufferId; 2],
     order: &Order,
     clamp: &[Option<(i64, i64)>],
-    share: Share,
+    (share, other): (Share, Option<BufferId>),
 ) -> Kernel {
     let plan = cx.plan;
     let (source, target) = (&plan.buffers[from], &plan.buffers[to]);
@@ -80,6 +82,7 @@ fn one(
         vsm: i64::from(plan.vsm_data),
         room: cx.machine.memory.vsm_bytes - plan.vsm_data,
         home: Home::new(source, from),
+        other: other.map(|id| Home::new(&plan.buffers[id], into)),
         from: source,
         to: target,
         into,
@@ -145,6 +148,8 @@ pub(super) struct Copy<'a> {
     pub(super) vsm: i64,
     pub(super) room: u32,
     pub(super) home: Home<'a>,
+    /// Where the other kernel of a copy by parts takes rows from, of which only the layout counts.
+    pub(super) other: Option<Home<'a>>,
     pub(super) from: &'a BufferPlan,
     pub(super) to: &'a BufferPlan,
     pub(super) into: Mem,
@@ -220,6 +225,7 @@ impl<'a> Copy<'a> {
             vsm: i64::from(cx.plan.vsm_data),
             room: cx.machine.memory.vsm_bytes - cx.plan.vsm_data,
             home: Home::new(buffer, mem),
+            other: None,
             from: buffer,
             to: buffer,
             into: mem,

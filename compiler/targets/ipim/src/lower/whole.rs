@@ -5,11 +5,13 @@
 //! are served an engine at a time (docs/machine-ipim.md; paper, section IV-E: groups share the TSVs). So
 //! a round is small where many take the same, and its places are fixed.
 
+use std::iter;
+
 use nbcc_ir::{Block, Builder, Value};
 use nbcc_isa_ipim::{ATOM_BYTES, ELEMENT_BYTES, LANES};
 
 use super::fetch::Run;
-use super::home::Affine;
+use super::home::{Affine, Home};
 use super::math::{div_rem, min, plus, times};
 use super::position::skip_behind;
 use super::redistribute::{Batch, Copy, REQUESTS, UNROLL};
@@ -50,6 +52,21 @@ pub(super) struct Slots {
     pub(super) row_bytes: u32,
     /// Bytes before what is taken of a row.
     pub(super) begin: i64,
+}
+
+/// How a copy of rows is cut into rounds.
+struct Cut {
+    rounds: Rounds,
+    /// Atoms of a row, those of them that are taken at once, and how often.
+    atoms: u32,
+    most: u32,
+    chunks: u32,
+    /// How those of a row are requested, and the bytes that they take in the scratchpad.
+    run: Run,
+    row_bytes: u32,
+    batch: Batch,
+    /// Planes whose rows come together.
+    together: u32,
 }
 
 impl Copy<'_> {
@@ -96,13 +113,15 @@ impl Copy<'_> {
         }
     }
 
-    /// Copies to buffers that are whole in banks, row by row. Vaults without a share go on behind `exit`.
-    pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32, share: Share, exit: Block) {
+    /// How a copy of rows is cut into rounds: alike in both kernels of a copy by parts, wherever each takes rows
+    /// from, as the second has to know which vault has what.
+    fn cut(&self, mask: u32) -> Cut {
+        let homes = || iter::once(&self.home).chain(&self.other);
         let span = self.to.span(0);
-        let (first, shift) = self.home.atom_of(i64::from(span.min));
+        let first = |home: &Home<'_>| home.atom_of(i64::from(span.min));
         let atoms = span.extent().div_ceil(LANES as u32);
         // Atoms of the copy that are taken at once; misaligned ones are parts of one more.
-        let more = u32::from(shift != 0);
+        let more = u32::from(homes().any(|home| first(home).1 != 0));
         let height = self.to.span(1).extent();
         let rounds = self.rounds(mask, height, atoms + more);
         let room = rounds.room / ATOM_BYTES;
@@ -112,13 +131,24 @@ impl Copy<'_> {
         let factors = if chunks > 1 { &[1][..] } else { &[] };
         // Whole tiles of the source may be a little more than what is taken.
         let all = self.room / ATOM_BYTES;
-        let run = Run::new(&self.home, (first, factors), most + more, self.unroll, all);
-        let row_bytes = run.atoms * ATOM_BYTES;
+        let run_from =
+            |home| Run::new(home, (first(home).0, factors), most + more, self.unroll, all);
+        let longest = homes().map(|home| run_from(home).atoms).max().expect("there is one home");
+        let row_bytes = longest * ATOM_BYTES;
         let batch = Batch::new(height, row_bytes, rounds.room);
         // Each round waits for its requests: small planes come several at a time.
         let small = batch.turns == 1 && chunks == 1;
         let most_planes = if small { rounds.room / (height * row_bytes) } else { 1 };
         let together = greatest_divisor(self.planes(), most_planes);
+        let run = run_from(&self.home);
+        Cut { rounds, atoms, most, chunks, run, row_bytes, batch, together }
+    }
+
+    /// Copies to buffers that are whole in banks, row by row. Vaults without a share go on behind `exit`.
+    pub(super) fn to_whole(&self, b: &mut Builder<'_>, mask: u32, share: Share, exit: Block) {
+        let Cut { rounds, atoms, most, chunks, run, row_bytes, batch, together } = self.cut(mask);
+        let (first, shift) = self.home.atom_of(i64::from(self.to.span(0).min));
+        let height = self.to.span(1).extent();
         let pitch = i64::from(atoms * ATOM_BYTES);
         let round =
             |b: &mut Builder<'_>, [plane, turn, chunk]: [Value; 3], vault: Option<Value>| {
