@@ -242,8 +242,8 @@ nbcc_base::codes! {
     NO_MEMORY = "E4212", "memory is short",
     "The system gives less memory than the program's images or buffers, or nbcc itself, take: the \
      machine has less, or a limit such as `ulimit -v` is set. The message says what took how much \
-     where that is known. nbcc takes 300 MB of address space before it reads anything, mostly for \
-     a stack that is touched as far as programs nest.",
+     where that is known. nbcc takes 300 MB of address space before it reads anything, and 32 MB for \
+     each thread, mostly for stacks that are touched as far as programs nest.",
     by test "memory_that_is_short_is_said";
 
     BROKEN_SUITE = "E4230", "a mistake in a suite of benchmarks",

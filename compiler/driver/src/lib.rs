@@ -52,6 +52,9 @@ use session::{Session, Stop};
 /// Room for the recursion of grammars and printers over deep but accepted inputs, in bytes.
 const STACK: usize = 256 << 20;
 
+/// The same for passes, of which threads share the kernels of a program.
+const STACK_OF_PASSES: usize = 32 << 20;
+
 /// The whole command: reads the arguments, does what they ask, and says how it went: 0 done, 1 the
 /// input or a file is at fault (or nbcc itself), 2 the command line is.
 pub fn main() -> ExitCode {
@@ -69,20 +72,28 @@ pub fn main_with(registry: &'static registry::Registry) -> ExitCode {
 /// Runs one command line on a stack that is large enough.
 fn on_own_stack(args: Vec<OsString>) -> u8 {
     let format = message_format(&args);
+    let threads = commands::run::threads();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_OF_PASSES);
+    if let Err(error) = pool.build_global() {
+        return no_memory_to_start(format, &error);
+    }
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(args));
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // The panic hook has said what went wrong.
         Ok(Err(_)) => 1,
-        Err(error) => {
-            let message = format!("there is no memory to start with: {error}");
-            let help = "nbcc takes 300 MB of address space before it reads anything: allow more \
-                        memory (`ulimit -v`)";
-            let mut session = Session::new(format);
-            session.fail(limits::no_memory(message).help(help));
-            session.end(1)
-        }
+        Err(error) => no_memory_to_start(format, &error),
     }
+}
+
+/// Ends where there is no room for stacks.
+fn no_memory_to_start(format: MessageFormat, error: &dyn std::error::Error) -> u8 {
+    let message = format!("there is no memory to start with: {error}");
+    let help = "nbcc takes 300 MB of address space, and 32 MB for each thread (`NBCC_THREADS`), \
+                before it reads anything: allow more memory (`ulimit -v`)";
+    let mut session = Session::new(format);
+    session.fail(limits::no_memory(message).help(help));
+    session.end(1)
 }
 
 /// Runs one command line.

@@ -11,7 +11,7 @@ mod map;
 mod maptrace;
 mod memtrace;
 mod objdump;
-mod run;
+pub mod run;
 mod targets;
 
 use crate::cli::{Cli, Command};

@@ -11,6 +11,7 @@ use nbcc_mach::split::Split;
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
 use nbcc_stages::Func;
+use rayon::prelude::*;
 
 use crate::backend::code::{MachineKernel, Selected};
 use crate::backend::{emit, regalloc, reorder, select, split};
@@ -138,14 +139,17 @@ pub fn split_ranges(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(),
     if state.policy == Policy::Min {
         return Ok(());
     }
-    for kernel in &mut state.selected {
-        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
-        let done = split::run(&mut kernel.code, &state.machine);
-        if done.rematerialised + done.moved > 0 {
-            cx.remarks.push(split_remark(&kernel.code, &done));
-        }
+    let (machine, verify_each) = (&state.machine, cx.passes.verify_each);
+    let split = |kernel: &mut MachineKernel| {
+        let before = verify_each.then(|| kernel.code.func.clone());
+        let done = split::run(&mut kernel.code, machine);
+        let any = done.rematerialised + done.moved > 0;
+        let remark = any.then(|| split_remark(&kernel.code, &done));
         kernel.unsplit = before.map(|before| (before, done));
-    }
+        remark
+    };
+    let remarks: Vec<_> = state.selected.par_iter_mut().map(split).collect();
+    cx.remarks.extend(remarks.into_iter().flatten());
     Ok(())
 }
 
@@ -170,11 +174,12 @@ pub fn rename_registers(state: &mut Compilation, _: &mut Context<'_>) -> Result<
     if state.policy == Policy::Min {
         return Ok(());
     }
-    for kernel in &mut state.selected {
+    let machine = &state.machine;
+    state.selected.par_iter_mut().for_each(|kernel| {
         if let Some(registers) = &mut kernel.registers {
-            regalloc::rename(&kernel.code, &state.machine, registers);
+            regalloc::rename(&kernel.code, machine, registers);
         }
-    }
+    });
     Ok(())
 }
 
@@ -183,17 +188,18 @@ pub fn schedule_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result
     if !state.reorder {
         return Ok(());
     }
-    for kernel in &mut state.selected {
+    let (machine, memory_order, policy) = (&state.machine, state.memory_order, state.policy);
+    let verify_each = cx.passes.verify_each;
+    state.selected.par_iter_mut().for_each(|kernel| {
         // Instructions are elsewhere from here on.
         kernel.unsplit = None;
-        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
-        let files = regalloc::files(&state.machine, state.policy, kernel.code.args.as_ref());
-        let (machine, memory_order) = (&state.machine, state.memory_order);
+        let before = verify_each.then(|| kernel.code.func.clone());
+        let files = regalloc::files(machine, policy, kernel.code.args.as_ref());
         let func = &mut kernel.code.func;
         let orders =
             reorder::run_before_allocation(func, &kernel.code.runs, &files, machine, memory_order);
         kernel.unscheduled = before.map(|before| (before, orders));
-    }
+    });
     Ok(())
 }
 
@@ -209,29 +215,34 @@ pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Sto
     };
     let mut suspects: BTreeSet<usize> = state.configuration.rematerialise.keys().copied().collect();
     suspects.extend((0..state.selected.len()).filter(|&k| merged(&state.selected[k])));
-    let control_shortage = |kernels: &[MachineKernel], number: usize| {
-        let shortage = regalloc::control_shortage(&kernels[number].code, machine, policy)?;
-        Some((number, shortage))
+    let control_shortages = |kernels: &[MachineKernel], numbers: Vec<usize>| {
+        let shortage = |number: usize| {
+            let code = &kernels[number].code;
+            Some((number, regalloc::control_shortage(code, machine, policy)?))
+        };
+        numbers.into_par_iter().filter_map(shortage).collect::<Vec<_>>()
     };
-    let mut short: Vec<(usize, Shortage)> =
-        suspects.iter().filter_map(|&k| control_shortage(&state.selected, k)).collect();
-    for number in 0..state.selected.len() {
-        if !short.is_empty() {
-            if !suspects.contains(&number) {
-                short.extend(control_shortage(&state.selected, number));
-            }
-            continue;
-        }
-        let kernel = &mut state.selected[number];
+    let mut short = control_shortages(&state.selected, suspects.iter().copied().collect());
+    if !short.is_empty() {
+        let others = (0..state.selected.len()).filter(|number| !suspects.contains(number));
+        short.extend(control_shortages(&state.selected, others.collect()));
+        return Err(with_fewer_values(state, short, cx));
+    }
+    let verify_each = cx.passes.verify_each;
+    let allocate = |kernel: &mut MachineKernel| {
         // Instructions are others from here on.
         kernel.unsplit = None;
         kernel.unscheduled = None;
-        kernel.unallocated = cx.passes.verify_each.then(|| kernel.code.func.clone());
-        match regalloc::allocate(&mut kernel.code, machine, policy, slots_end) {
-            Ok(registers) => {
-                cx.remarks.push(registers_remark(&kernel.code, &registers));
-                kernel.registers = Some(registers);
-            }
+        kernel.unallocated = verify_each.then(|| kernel.code.func.clone());
+        let registers = regalloc::allocate(&mut kernel.code, machine, policy, slots_end)?;
+        let remark = registers_remark(&kernel.code, &registers);
+        kernel.registers = Some(registers);
+        Ok(remark)
+    };
+    let allocated: Vec<_> = state.selected.par_iter_mut().map(allocate).collect();
+    for (number, result) in allocated.into_iter().enumerate() {
+        match result {
+            Ok(remark) => cx.remarks.push(remark),
             Err(shortage) => short.push((number, shortage)),
         }
     }
@@ -321,15 +332,19 @@ fn shortage_of(
 
 /// Reorders instructions.
 pub fn reorder_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.selected {
-        let (true, Some(registers)) = (state.reorder, &kernel.registers) else { continue };
+    if !state.reorder {
+        return Ok(());
+    }
+    let (machine, memory_order) = (&state.machine, state.memory_order);
+    let verify_each = cx.passes.verify_each;
+    state.selected.par_iter_mut().for_each(|kernel| {
+        let Some(registers) = &kernel.registers else { return };
         // Instructions are elsewhere from here on.
         kernel.unallocated = None;
-        let before = cx.passes.verify_each.then(|| kernel.code.func.clone());
-        let (machine, memory_order) = (&state.machine, state.memory_order);
+        let before = verify_each.then(|| kernel.code.func.clone());
         let orders = reorder::run(&mut kernel.code.func, registers, machine, memory_order);
         kernel.unordered = before.map(|before| (before, orders));
-    }
+    });
     Ok(())
 }
 

@@ -1,9 +1,11 @@
-//! The passes of this target, in order: the only place that says so.
+//! The passes of this target, in order: the only place that says so. What a pass does to one kernel depends on
+//! no other, so that threads share them.
 
 use nbcc_base::Failed;
 use nbcc_ir::{Function, IntrinsicCall, Op};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, attempt, optional, pass};
 use nbcc_placement::{Message, Remark, RemarkKind};
+use rayon::prelude::*;
 
 use crate::backend::select::requests;
 use crate::configuration::{Configuration, Rematerialise, Trial, Unrolling};
@@ -308,12 +310,16 @@ fn cse_lanes(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed>
 fn make_addresses(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     let params = state.plan().params.clone();
     let fast = state.configuration.size < Size::Merged;
-    for (number, kernel) in state.kernels.iter_mut().enumerate() {
-        let calls: Vec<&KernelCall> =
-            state.calls.iter().filter(|call| call.kernel == number).collect();
-        addresses::run(kernel, &calls, &state.machine, &params, fast);
-    }
+    let (kernels, calls, machine) = (&mut state.kernels, &state.calls, &state.machine);
+    kernels.par_iter_mut().enumerate().for_each(|(number, kernel)| {
+        addresses::run(kernel, &calls_of(calls, number), machine, &params, fast);
+    });
     Ok(())
+}
+
+/// The calls of a kernel.
+fn calls_of(calls: &[KernelCall], number: usize) -> Vec<&KernelCall> {
+    calls.iter().filter(|call| call.kernel == number).collect()
 }
 
 fn merge_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
@@ -334,9 +340,9 @@ fn merge_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Fa
 }
 
 fn make_legal(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.kernels {
+    state.kernels.par_iter_mut().for_each(|kernel| {
         legalize::run(&mut kernel.func, &legalize::Features::default());
-    }
+    });
     Ok(())
 }
 
@@ -346,14 +352,14 @@ fn each(
     most: Option<Rematerialise>,
     transforms: &[nbcc_opt::Pass],
 ) -> Result<(), Failed> {
-    for (number, kernel) in state.kernels.iter_mut().enumerate() {
-        if most.is_some() && state.configuration.rematerialise.get(&number).copied() >= most {
-            continue;
-        }
+    let rematerialise = &state.configuration.rematerialise;
+    let few = |number: &usize| most.is_none() || rematerialise.get(number).copied() < most;
+    let kernels = state.kernels.par_iter_mut().enumerate();
+    kernels.filter(|(number, _)| few(number)).for_each(|(_, kernel)| {
         for transform in transforms {
             transform(&mut kernel.func);
         }
-    }
+    });
     Ok(())
 }
 
@@ -387,10 +393,10 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     state.transforms.unroll = unrolled.any;
     state.transforms.starved = unrolled.starved;
     each(state, Some(Rematerialise::Invariants), &[params::run, fold::run, cse::run])?;
-    for kernel in &mut state.kernels {
+    state.kernels.par_iter_mut().for_each(|kernel| {
         reuse::run(kernel);
         forward::run(kernel);
-    }
+    });
     each(state, Some(Rematerialise::Invariants), &[cse::run, dce::run])
 }
 
@@ -399,10 +405,10 @@ fn unroll(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 fn ranges(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
     use nbcc_opt::{cse, dce, fold, ranges};
     let machine = &state.machine;
-    for kernel in &mut state.kernels {
+    state.kernels.par_iter_mut().for_each(|kernel| {
         let ids = |call: &IntrinsicCall| intrinsics::id_range(machine, call.name);
         ranges::run_where(&mut kernel.func, &ids, |block| !block.cold);
-    }
+    });
     each(state, None, &[fold::run])?;
     each(state, Some(Rematerialise::Everything), &[cse::run])?;
     each(state, None, &[dce::run])
@@ -425,37 +431,35 @@ fn clean(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
 }
 
 fn fuse(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.kernels {
-        fuse::run(&mut kernel.func);
-    }
+    state.kernels.par_iter_mut().for_each(|kernel| fuse::run(&mut kernel.func));
     each(state, None, &[nbcc_opt::dce::run])
 }
 
 fn sink_behind_fills(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.kernels {
-        let count = sink::run(kernel, state.machine.registers.data as usize);
-        if count > 0 {
-            cx.remarks.push(Remark {
-                kind: RemarkKind::Passed,
-                pass: "sink",
-                name: "Sunk",
-                function: kernel.func.name.clone(),
-                span: kernel.func.first_span().or(kernel.place),
-                message: Message::of_value("Instructions", count)
-                    .text(" instructions stand behind the fill of the next windows"),
-                terms: vec![],
-            });
-        }
-    }
+    let registers = state.machine.registers.data as usize;
+    let remark = |kernel: &mut Kernel| {
+        let count = sink::run(kernel, registers);
+        (count > 0).then(|| Remark {
+            kind: RemarkKind::Passed,
+            pass: "sink",
+            name: "Sunk",
+            function: kernel.func.name.clone(),
+            span: kernel.func.first_span().or(kernel.place),
+            message: Message::of_value("Instructions", count)
+                .text(" instructions stand behind the fill of the next windows"),
+            terms: vec![],
+        })
+    };
+    let remarks: Vec<_> = state.kernels.par_iter_mut().map(remark).collect();
+    cx.remarks.extend(remarks.into_iter().flatten());
     Ok(())
 }
 
 fn preload_loops(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    for (number, kernel) in state.kernels.iter_mut().enumerate() {
-        let calls: Vec<&KernelCall> =
-            state.calls.iter().filter(|call| call.kernel == number).collect();
-        preload::run(kernel, &calls, &state.machine);
-    }
+    let (kernels, calls, machine) = (&mut state.kernels, &state.calls, &state.machine);
+    kernels.par_iter_mut().enumerate().for_each(|(number, kernel)| {
+        preload::run(kernel, &calls_of(calls, number), machine);
+    });
     each(state, None, &[nbcc_opt::dce::run])
 }
 
@@ -481,17 +485,17 @@ fn unroll_completely(state: &mut Compilation, _: &mut Context<'_>) -> Result<(),
 }
 
 fn make_increments(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &mut state.kernels {
-        increments::run(&mut kernel.func);
-    }
+    state.kernels.par_iter_mut().for_each(|kernel| increments::run(&mut kernel.func));
     each(state, None, &[nbcc_opt::dce::run])
 }
 
 fn place_values(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Failed> {
-    for kernel in &state.kernels {
+    let place = |kernel: &Kernel| {
         let places = place::place(&kernel.func);
-        cx.remarks.push(place::remark(kernel, &places));
-        state.places.push(places);
-    }
+        (place::remark(kernel, &places), places)
+    };
+    let (remarks, places): (Vec<_>, Vec<_>) = state.kernels.par_iter().map(place).unzip();
+    cx.remarks.extend(remarks);
+    state.places = places;
     Ok(())
 }

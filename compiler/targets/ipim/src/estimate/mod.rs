@@ -11,6 +11,7 @@ mod walk;
 
 use nbcc_isa_ipim::Machine;
 use nbcc_placement::{Message, Remark, RemarkKind, Term};
+use rayon::prelude::*;
 
 use crate::kernel::KernelCall;
 use crate::plan::cost::{Cost, Taken, Times};
@@ -22,12 +23,13 @@ pub fn of_steps(state: &Compilation) -> Vec<Taken> {
     let steps = &state.plan().steps;
     let mut taken = vec![Taken::default(); steps.len()];
     let barrier = Times::of(&state.machine).barrier;
-    let mut known: Vec<Option<walk::Sums>> = vec![None; state.selected.len()];
+    let (kernels, machine) = (&state.selected, &state.machine);
+    let known: Vec<walk::Sums> =
+        kernels.par_iter().map(|kernel| walk::kernel(kernel, machine)).collect();
     let mut last = None;
     for call in &state.calls {
         let again = last.replace(call.step) == Some(call.step);
-        let sums = *known[call.kernel]
-            .get_or_insert_with(|| walk::kernel(&state.selected[call.kernel], &state.machine));
+        let sums = known[call.kernel];
         let Some(of) = taken.get_mut(call.step) else { continue };
         let moving = matches!(steps[call.step], Step::Exchange(_) | Step::Redistribute { .. });
         let sums = call.merged.map_or(sums, |(own, all)| sums.part(own, all));
@@ -48,8 +50,9 @@ pub fn of_steps(state: &Compilation) -> Vec<Taken> {
 
 /// What each kernel takes when it runs once, in cycles. The program must have been made.
 pub fn of_kernels(state: &Compilation) -> Vec<u64> {
-    let cycles = |kernel| walk::kernel(kernel, &state.machine).cycles();
-    state.selected.iter().map(cycles).collect()
+    let machine = &state.machine;
+    let cycles = |kernel| walk::kernel(kernel, machine).cycles();
+    state.selected.par_iter().map(cycles).collect()
 }
 
 /// A remark for each step of the plan: what its code takes.
