@@ -50,6 +50,16 @@ def literals():
     f.kernel("st of a literal", ["u32"], ["b32"], "st.global.u32 [%out], 77;\nld.global.u32 {r0}, [%out];", ONE, [(77,)] * 5)
 
 
+def float_bits():
+    """Floats where operands are bits: `0f` for 32, all others for 64."""
+    f = Family("syntax_float_bits", "sm_70", "7.0")
+    f.kernel("st of bits of floats", ["u32"], ["b64", "b64"], "st.global.v2.b64 [%out], {{0d3FF8000000000000, 2.5}};\nld.global.v2.b64 {{{r0}, {r1}}}, [%out];",
+             ONE, [(f64(1.5), f64(2.5))] * 5)
+    f.kernel("bits of a float in a register pair", ["b32"], ["b64"], "mov.b64 {r0}, {{0f3FC00000, {a0}}};", ONE, [(k << 32 | f32(1.5),) for k, in ONE])
+    f.kernel("selp.b32 of bits of a float", ["pred"], ["b32"], "selp.b32 {r0}, 0f3FC00000, 7, {a0};", [(k & 1,) for k in range(5)], [(f32(1.5) if k & 1 else 7,) for k in range(5)])
+    f.kernel("or.b64 of bits of a float", ["b64"], ["b64"], "or.b64 {r0}, {a0}, 2.5;", [(k << 3,) for k in range(5)], [(f64(2.5) | k << 3,) for k in range(5)])
+
+
 def declarations():
     f = Family("syntax_declarations", "sm_70", "7.5")
     f.globals += [
@@ -102,5 +112,6 @@ def directives():
 
 def make():
     literals()
+    float_bits()
     declarations()
     directives()

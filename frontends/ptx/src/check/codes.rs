@@ -72,7 +72,8 @@ nbcc_base::codes! {
 
     CONSTANT_TYPE = "E2060", "number of a wrong kind",
     "Integer operands take integers, float operands numbers with a point, an exponent or the `0f` and \
-     `0d` notation. Types of 16-bit floats take no numbers at all.",
+     `0d` notation. Operands of type `.b32` take integers and `0f`, those of `.b64` integers and all other \
+     floats, which stand for their bits. Types of 16-bit floats take no numbers at all.",
     "\tadd.f32 %f1, %f2, 1;\n";
 
     VECTOR = "E2061", "vector of a wrong length",

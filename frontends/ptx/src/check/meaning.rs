@@ -221,8 +221,7 @@ impl Checker<'_, '_> {
             }
             OperandKind::Sink if !source => Some(()),
             OperandKind::Special(..) if source => self.special(inst, operand, ty, true),
-            OperandKind::Constant(Constant::Int { .. }) if source => Some(()),
-            OperandKind::Constant(constant) if source && bits(ty) == 64 => {
+            OperandKind::Constant(constant) if source => {
                 self.constant(inst, operand.span, *constant, ty)
             }
             _ => self.kind(inst, operand.span, "a register"),

@@ -234,7 +234,8 @@ impl Checker<'_, '_> {
         matched.is_some_and(|m| m.pattern.row.meaning == Meaning::Vmad)
     }
 
-    /// A number where a type is wanted: integers for integers and bits, floats for floats.
+    /// A number where a type is wanted: integers for integers and bits, floats for floats and for
+    /// the bits of floats of that size. A float with a point has the size of binary64.
     pub(super) fn constant(
         &mut self,
         inst: &Instruction,
@@ -244,11 +245,10 @@ impl Checker<'_, '_> {
     ) -> Option<()> {
         use ScalarType::*;
         let integer = matches!(constant, Constant::Int { .. });
-        let moves = matches!(&self.forms[inst.form], Some(m) if m.pattern.opcode == "mov");
         let fit = match wanted {
             F32 | F64 => !integer,
-            // Only `mov` takes the bits of a float for bits.
-            B32 | B64 => integer || moves,
+            B32 => integer || matches!(constant, Constant::F32(_)),
+            B64 => integer || matches!(constant, Constant::F64(_)),
             F16 | F16x2 | Bf16 | Bf16x2 => false,
             _ => integer,
         };
@@ -261,6 +261,12 @@ impl Checker<'_, '_> {
                 ("an integer", "write it with a point, or as 0f and 8 hexadecimal digits")
             }
             (_, Class::Float) => ("a number", "move its bits into a register with `mov` first"),
+            (_, Class::Bits) if bits(wanted) == 32 => {
+                ("a float of 64 bits", "write it as 0f and 8 hexadecimal digits")
+            }
+            (_, Class::Bits) if bits(wanted) == 64 => {
+                ("a float of 32 bits", "write it as 0d and 16 hexadecimal digits")
+            }
             _ => ("a float", "write an integer"),
         };
         self.fail(
