@@ -73,17 +73,17 @@ def small_rows(rng, fmt, arity, count=61):
     return made
 
 
-def lanes(model):
-    """A model of pairs from a model of one 16-bit lane."""
+def lanes(model, width=16):
+    """A model of pairs from a model of one lane."""
     def pair(*operands):
-        return sum(model(*(o >> s & 0xffff for o in operands)) << s for s in (0, 16))
+        return sum(model(*(o >> s & (1 << width) - 1 for o in operands)) << s for s in (0, width))
     return pair
 
 
 def pair_rows(rng, fmt, arity, count=61, make=small_rows):
     """Records of packed pairs."""
     low, high = make(rng, fmt, arity, count), make(rng, fmt, arity, count)
-    return [tuple(a | b << 16 for a, b in zip(p, q)) for p, q in zip(low, high)]
+    return [tuple(a | b << sf.width(fmt) for a, b in zip(p, q)) for p, q in zip(low, high)]
 
 
 def scalar_of(fmt):
@@ -95,7 +95,7 @@ def make_rows(f, fmt, arity, count=61):
 
 
 def lift(fmt, model):
-    return lanes(model) if fmt.endswith("x2") else model
+    return lanes(model, sf.width(scalar_of(fmt))) if fmt.endswith("x2") else model
 
 
 ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "fma": 3, "mad": 3, "rcp": 1, "sqrt": 1}
@@ -149,6 +149,39 @@ def halves():
                 arithmetic(f, op, fmt, mode)
         for relu in (False, True):
             arithmetic(f, "fma", fmt, "rn", relu=relu)
+
+
+def pairs_and_three():
+    """What sm_100 added: pairs of binary32, and extremes of three."""
+    f = Family("float_pairs", "sm_100", "8.8")
+    for op in ("add", "sub", "mul", "fma"):
+        for mode in ("", "rn", "rz", "rm", "rp") if op != "fma" else ("rn", "rz", "rm", "rp"):
+            for ftz in (False, True):
+                arithmetic(f, op, "f32x2", mode, ftz)
+    for op in ("min", "max"):
+        for ftz in (False, True):
+            for nan in (False, True):
+                for absolute in (False, True):
+                    form = op + (".ftz" if ftz else "") + (".NaN" if nan else "") + (".abs" if absolute else "") + ".f32"
+
+                    def model(*operands, op=op, ftz=ftz, nan=nan, absolute=absolute):
+                        a, b, c = (o & 0x7fffffff if absolute else o for o in operands)
+                        return sf.minmax(op, "f32", sf.minmax(op, "f32", a, b, ftz, nan), c, ftz, nan)
+                    f.op(form, "f32", ["f32"] * 3, small_rows(f.rng, "f32", 3, 75), model, ambiguous=sf.Ambiguous)
+    for op in ("add", "sub", "fma"):
+        for narrow in ("f16", "bf16"):
+            for mode in ("", "rn", "rz", "rm", "rp") if op != "fma" else ("rn", "rz", "rm", "rp"):
+                for sat in (False, True):
+                    form = op + ("." + mode if mode else "") + (".sat" if sat else "") + ".f32." + narrow
+                    count = ARITY[op]
+                    low, high = small_rows(f.rng, narrow, count), small_rows(f.rng, "f32", count)
+
+                    def mixed(*operands, op=op, narrow=narrow, mode=mode, sat=sat):
+                        wide = [sf.resize("f32", narrow, o) for o in operands[:-1]] + [operands[-1]]
+                        return sf.arithmetic(op, "f32", wide, mode or "rn", False, sat)
+                    f.op(form, "f32", [narrow] * (count - 1) + ["f32"], [a[:-1] + b[-1:] for a, b in zip(low, high)], mixed, ambiguous=sf.Ambiguous)
+    f.op("max.f32", "f32", ["f32"] * 2, small_rows(f.rng, "f32", 2, 75), lambda a, b: sf.minmax("max", "f32", sf.minmax("max", "f32", a, b), 0x3f800000),
+         operands="{r0}, {a0}, {a1}, 1.0", name="max_f32_with_a_number")
 
 
 def signs_and_extremes():
@@ -359,6 +392,7 @@ def approximations():
 def make():
     single_and_double()
     halves()
+    pairs_and_three()
     signs_and_extremes()
     comparisons()
     approximations()

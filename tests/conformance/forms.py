@@ -16,7 +16,7 @@ for _kind in "bus":
     for _bits in (8, 16, 32, 64):
         TYPES[f"{_kind}{_bits}"] = (f"{_kind}{max(_bits, 16)}", f"b{_bits}" if _bits > 8 else f"{'s' if _kind == 's' else 'u'}8", _bits // 8)
 TYPES.update({"f16": ("b16", "b16", 2), "bf16": ("b16", "b16", 2), "f16x2": ("b32", "b32", 4), "bf16x2": ("b32", "b32", 4),
-              "f32": ("f32", "f32", 4), "f64": ("f64", "f64", 8), "pred": ("pred", "u32", 4),
+              "f32": ("f32", "f32", 4), "f32x2": ("b64", "b64", 8), "f64": ("f64", "f64", 8), "pred": ("pred", "u32", 4),
               "u16x2": ("b32", "b32", 4), "s16x2": ("b32", "b32", 4)})
 
 

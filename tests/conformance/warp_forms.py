@@ -1,4 +1,5 @@
 """Operations of whole warps: shuffles, votes, matches and reductions; barriers; special registers."""
+import softfloat as sf
 from forms import Family, int_edges, signed
 
 M32 = 0xffffffff
@@ -149,6 +150,28 @@ def reductions():
              by_warp(rows, low_half), registers=".reg .pred %p", blocks=WHOLE)
 
 
+def float_reductions():
+    f = Family("warp_redux_float", "sm_100a", "8.6")
+    rng = f.rng
+    nans = [0x7fffffff, 0xffffffff, 0x7f800001, 0xffc00000]
+    numbers = [0, 1 << 31, 1, 1 << 31 | 1, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf800000]
+    pools = [lambda: rng.choice(numbers), lambda: rng.getrandbits(32), lambda: rng.choice(nans), lambda: rng.choice(numbers + nans),
+             lambda: 0x3f000000 + rng.getrandbits(20), lambda: 0xbf000000 + rng.getrandbits(20), lambda: rng.choice(numbers[:2]),
+             lambda: rng.choice(nans + [0xff800000])]
+    rows = [(pool(),) for pool in pools for _ in range(32)]
+    for op in ("min", "max"):
+        for absolute in (False, True):
+            for nan in (False, True):
+                def model(warp):
+                    values = [r[0] & 0x7fffffff if absolute else r[0] for r in warp]
+                    best = values[0]
+                    for v in values:
+                        best = sf.minmax(op, "f32", best, v, nan=nan)
+                    return [(best,)] * 32
+                form = f"redux.sync.{op}{'.abs' if absolute else ''}{'.NaN' if nan else ''}.f32"
+                f.kernel(form, ["f32"], ["f32"], f"{form} {{r0}}, {{a0}}, {FULL};", rows, by_warp(rows, model), blocks=WHOLE)
+
+
 def barriers():
     f = Family("barrier", "sm_70", "7.8")
     rng = f.rng
@@ -207,5 +230,6 @@ def make():
     shuffles()
     votes()
     reductions()
+    float_reductions()
     barriers()
     special_registers()

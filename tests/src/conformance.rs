@@ -137,6 +137,7 @@ fn size_of(ty: &str) -> usize {
     match ty {
         "pred" | "f16x2" | "bf16x2" | "u16x2" | "s16x2" => 4,
         "bf16" => 2,
+        "f32x2" => 8,
         _ => ty[1..].parse::<usize>().map_or(4, |bits| bits / 8),
     }
 }

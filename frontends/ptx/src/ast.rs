@@ -59,6 +59,7 @@ pub enum ScalarType {
     Bf16,
     Bf16x2,
     F32,
+    F32x2,
     F64,
     Pred,
     Texref,
@@ -68,7 +69,7 @@ pub enum ScalarType {
 
 impl ScalarType {
     /// Every type with its name, without the dot.
-    pub const ALL: [(&'static str, ScalarType); 23] = [
+    pub const ALL: [(&'static str, ScalarType); 24] = [
         ("u8", ScalarType::U8),
         ("u16", ScalarType::U16),
         ("u32", ScalarType::U32),
@@ -87,6 +88,7 @@ impl ScalarType {
         ("bf16", ScalarType::Bf16),
         ("bf16x2", ScalarType::Bf16x2),
         ("f32", ScalarType::F32),
+        ("f32x2", ScalarType::F32x2),
         ("f64", ScalarType::F64),
         ("pred", ScalarType::Pred),
         ("texref", ScalarType::Texref),
@@ -111,7 +113,7 @@ impl ScalarType {
             U8 | S8 | B8 => Some(1),
             U16 | S16 | B16 | F16 | Bf16 => Some(2),
             U32 | S32 | B32 | F16x2 | Bf16x2 | F32 => Some(4),
-            U64 | S64 | B64 | F64 => Some(8),
+            U64 | S64 | B64 | F32x2 | F64 => Some(8),
             B128 => Some(16),
             Pred | Texref | Samplerref | Surfref => None,
         }

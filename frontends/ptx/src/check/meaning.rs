@@ -29,6 +29,15 @@ impl Checker<'_, '_> {
                 }
                 _ => Some(()),
             },
+            Meaning::Float if matches!(matched.pattern.opcode, "min" | "max") => {
+                // Extremes of three came later than those of two.
+                let three = inst.operands.len() == 4;
+                if three {
+                    self.since(&self.form_text(inst.form), inst.span, 88, 100)
+                } else {
+                    Some(())
+                }
+            }
             Meaning::Bfe => self.numbers(inst, &[2, 3], 0..=255),
             Meaning::Bfi => self.numbers(inst, &[3, 4], 0..=255),
             Meaning::Nothing if matched.pattern.opcode == "pmevent" => {

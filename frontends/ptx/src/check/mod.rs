@@ -111,6 +111,29 @@ impl<'a> Checker<'a, '_> {
         )
     }
 
+    /// Whether the file's version and architecture have what came with these.
+    fn since(&mut self, text: &str, span: Span, ptx: u32, sm: u32) -> Option<()> {
+        let version = self.module.version;
+        if version.major > 0 && version.major * 10 + version.minor < ptx {
+            let needed = format!("{}.{}", ptx / 10, ptx % 10);
+            return self.fail(
+                Diagnostic::error(&codes::VERSION, format!("`{text}` needs PTX {needed}"))
+                    .at(span, "not in the version of this file")
+                    .help(format!("state `.version {needed}` or later")),
+            );
+        }
+        if self.module.target.sm < sm {
+            let message = format!("`{text}` needs sm_{sm} or later");
+            let given = self.module.target.sm;
+            return self.fail(
+                Diagnostic::error(&codes::ARCHITECTURE, message)
+                    .at(span, format!("not on sm_{given}"))
+                    .help(format!("state `.target sm_{sm}` or later")),
+            );
+        }
+        Some(())
+    }
+
     /// The form of an instruction, or why there is none.
     fn form(&mut self, id: FormId, span: Span) -> Option<Matched> {
         let Some(matched) = self.forms[id] else {
@@ -129,23 +152,7 @@ impl<'a> Checker<'a, '_> {
         let first =
             if atomic && scoped { (row.ptx.max(50), row.sm.max(60)) } else { (row.ptx, row.sm) };
         let (ptx, sm) = later.fold(first, |(ptx, sm), &(_, p, s)| (ptx.max(p), sm.max(s)));
-        if version.major > 0 && version.major * 10 + version.minor < ptx {
-            let needed = format!("{}.{}", ptx / 10, ptx % 10);
-            return self.fail(
-                Diagnostic::error(&codes::VERSION, format!("`{text}` needs PTX {needed}"))
-                    .at(span, "not in the version of this file")
-                    .help(format!("state `.version {needed}` or later")),
-            );
-        }
-        if self.module.target.sm < sm {
-            let message = format!("`{text}` needs sm_{sm} or later");
-            let given = self.module.target.sm;
-            return self.fail(
-                Diagnostic::error(&codes::ARCHITECTURE, message)
-                    .at(span, format!("not on sm_{given}"))
-                    .help(format!("state `.target sm_{sm}` or later")),
-            );
-        }
+        self.since(&text, span, ptx, sm)?;
         let legacy = matches!(
             row.meaning,
             Meaning::ShflLegacy | Meaning::VoteLegacy | Meaning::BallotLegacy

@@ -249,7 +249,7 @@ impl Checker<'_, '_> {
             F32 | F64 => !integer,
             B32 => integer || matches!(constant, Constant::F32(_)),
             B64 => integer || matches!(constant, Constant::F64(_)),
-            F16 | F16x2 | Bf16 | Bf16x2 => false,
+            F16 | F16x2 | Bf16 | Bf16x2 | F32x2 => false,
             _ => integer,
         };
         if fit {
@@ -257,7 +257,7 @@ impl Checker<'_, '_> {
         }
         let text = self.form_text(inst.form);
         let (given, help) = match (integer, class(wanted)) {
-            (true, Class::Float) if bits(wanted) >= 32 && !matches!(wanted, F16x2 | Bf16x2) => {
+            (true, Class::Float) if matches!(wanted, F32 | F64) => {
                 ("an integer", "write it with a point, or as 0f and 8 hexadecimal digits")
             }
             (_, Class::Float) => ("a number", "move its bits into a register with `mov` first"),

@@ -24,7 +24,7 @@ pub fn class(ty: ScalarType) -> Class {
     match ty {
         B8 | B16 | B32 | B64 | B128 => Class::Bits,
         U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 => Class::Integer,
-        F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64 => Class::Float,
+        F16 | F16x2 | Bf16 | Bf16x2 | F32 | F32x2 | F64 => Class::Float,
         Pred => Class::Predicate,
         Texref | Samplerref | Surfref => Class::Opaque,
     }

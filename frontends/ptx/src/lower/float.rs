@@ -10,7 +10,7 @@ use super::types::{float_format, num_type, register_type};
 use crate::ast::ScalarType;
 use crate::check::is_signed;
 use crate::forms::{Matched, Meaning, Modifier};
-use crate::resolved::Instruction;
+use crate::resolved::{Instruction, Operand};
 
 fn float_op(opcode: &str) -> FloatOp {
     match opcode {
@@ -83,9 +83,63 @@ impl Lowerer<'_> {
             xorsign_abs: has(Modifier::Xorsign),
             relu: has(Modifier::Relu),
         };
-        let args = inst.operands[1..].iter().map(|operand| self.read(operand, ty)).collect();
-        let value = self.simt(SimtOp::Float(arith), args, register_type(ty));
+        let narrow = matches!(matched.types[1], ScalarType::F16 | ScalarType::Bf16);
+        let last = inst.operands.len() - 1;
+        let args: Vec<Value> = (1..=last)
+            .map(|number| match &inst.operands[number] {
+                operand if narrow && number < last => self.widened(operand, matched.types[1]),
+                operand => self.read(operand, ty),
+            })
+            .collect();
+        let value = match (arith.op, args.as_slice()) {
+            _ if ty == ScalarType::F32x2 => self.float_pair(arith, &args),
+            (FloatOp::Min | FloatOp::Max, &[a, b, c]) => {
+                let [a, b, c] =
+                    [a, b, c].map(|v| if has(Modifier::Abs) { self.magnitude(v) } else { v });
+                let two = self.simt(SimtOp::Float(arith), vec![a, b], Type::F32);
+                self.simt(SimtOp::Float(arith), vec![two, c], Type::F32)
+            }
+            _ => self.simt(SimtOp::Float(arith), args, register_type(ty)),
+        };
         self.write(&inst.operands[0], ty, value);
+    }
+
+    /// A 16-bit float as the binary32 of its value.
+    fn widened(&mut self, operand: &Operand, ty: ScalarType) -> Value {
+        let value = self.read(operand, ty);
+        let conversion = Conversion {
+            dst: NumType::Float(FloatFormat::F32),
+            src: num_type(ty),
+            rounding: ConvertRounding::Exact,
+            ftz: false,
+            sat: false,
+            relu: false,
+        };
+        self.simt(SimtOp::Convert(conversion), vec![value], Type::F32)
+    }
+
+    /// Arithmetic on each of two binary32 that stand in 64 bits.
+    fn float_pair(&mut self, arith: FloatArith, args: &[Value]) -> Value {
+        let parts = [0, 1].map(|number| {
+            let args = args.iter().map(|&whole| self.part(whole, number, Type::F32)).collect();
+            self.simt(SimtOp::Float(arith), args, Type::F32)
+        });
+        self.join(&parts, Type::I64)
+    }
+
+    /// A binary32 without its sign.
+    fn magnitude(&mut self, value: Value) -> Value {
+        let arith = FloatArith {
+            op: FloatOp::Abs,
+            format: FloatFormat::F32,
+            rounding: Rounding::Rn,
+            ftz: false,
+            sat: false,
+            nan: false,
+            xorsign_abs: false,
+            relu: false,
+        };
+        self.simt(SimtOp::Float(arith), vec![value], Type::F32)
     }
 
     /// Arithmetic within an error bound.

@@ -62,7 +62,7 @@ pub fn float_format(ty: ScalarType) -> FloatFormat {
     match ty {
         F16 => FloatFormat::F16,
         Bf16 => FloatFormat::Bf16,
-        F32 => FloatFormat::F32,
+        F32 | F32x2 => FloatFormat::F32,
         F64 => FloatFormat::F64,
         F16x2 => FloatFormat::F16x2,
         Bf16x2 => FloatFormat::Bf16x2,

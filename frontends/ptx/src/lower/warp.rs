@@ -1,7 +1,8 @@
 //! What threads do together: shuffles, votes, barriers, fences.
 
 use nbcc_ir::{
-    Barrier, BarrierKind, Op, ReduxOp, Scope, ShflMode, SimtOp, Type, Value, VoteMode, Width,
+    Barrier, BarrierKind, BinaryOp, FloatFormat, FloatProperty, IntCond, Op, ReduxOp, Scope,
+    ShflMode, SimtOp, Type, Value, VoteMode, Width,
 };
 
 use super::arith::int32;
@@ -88,11 +89,53 @@ impl Lowerer<'_> {
             (Modifier::Or, ReduxOp::Or),
             (Modifier::Xor, ReduxOp::Xor),
         ]);
+        let op = op.expect("an operation");
         let value = self.read(&inst.operands[1], ty);
         let mask = self.read(&inst.operands[2], ScalarType::B32);
-        let op = SimtOp::Redux(op.expect("an operation"), int32(is_signed(ty)));
+        if ty == ScalarType::F32 {
+            let value = self.redux_float(op == ReduxOp::Max, matched, value, mask);
+            return self.write(&inst.operands[0], ty, value);
+        }
+        let op = SimtOp::Redux(op, int32(is_signed(ty)));
         let value = self.simt(op, vec![value, mask], Type::I32);
         self.write(&inst.operands[0], ty, value);
+    }
+
+    /// The greatest or least binary32, by unsigned integers that are in the same order. A NaN is
+    /// beyond all numbers on the side that wins with `.NaN`, else on the side that loses.
+    fn redux_float(
+        &mut self,
+        greatest: bool,
+        matched: &Matched,
+        value: Value,
+        mask: Value,
+    ) -> Value {
+        let nan = SimtOp::Testp(FloatProperty::NotANumber, FloatFormat::F32);
+        let nan = self.simt(nan, vec![value], Type::I1);
+        let (top, sign) = (self.i32(0x8000_0000), self.i32(31));
+        let mut bits = self.fit(value, Type::I32, false);
+        if matched.modifiers.has(Modifier::Abs) {
+            let rest = self.i32(0x7fff_ffff);
+            bits = self.binary(BinaryOp::And, bits, rest);
+        }
+        let negative = self.binary(BinaryOp::Ashr, bits, sign);
+        let flipped = self.binary(BinaryOp::Or, negative, top);
+        let key = self.binary(BinaryOp::Xor, bits, flipped);
+        let wins = matched.modifiers.has(Modifier::NaN);
+        let beyond = self.i32(if greatest == wins { u32::MAX } else { 0 });
+        let key = self.select(nan, beyond, key);
+        let op = if greatest { ReduxOp::Max } else { ReduxOp::Min };
+        let key = self.simt(SimtOp::Redux(op, int32(false)), vec![key, mask], Type::I32);
+        // The top bit of a key is set where the number had no sign.
+        let positive = self.binary(BinaryOp::Ashr, key, sign);
+        let ones = self.i32(u32::MAX);
+        let negative = self.binary(BinaryOp::Xor, positive, ones);
+        let flipped = self.binary(BinaryOp::Or, negative, top);
+        let bits = self.binary(BinaryOp::Xor, key, flipped);
+        let none = self.icmp(IntCond::Eq, key, beyond);
+        let canonical = self.i32(0x7fff_ffff);
+        let bits = self.select(none, canonical, bits);
+        self.fit(bits, Type::F32, false)
     }
 
     pub(super) fn activemask(&mut self, inst: &Instruction) {

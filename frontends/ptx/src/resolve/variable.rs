@@ -173,8 +173,12 @@ impl Resolver<'_, '_> {
                         .help("pass a pointer to `.global` memory in its place"),
                 );
             }
-            ScalarType::Bf16 | ScalarType::Bf16x2 => {
-                let instead = if ty.scalar == ScalarType::Bf16 { ".b16" } else { ".b32" };
+            ScalarType::Bf16 | ScalarType::Bf16x2 | ScalarType::F32x2 => {
+                let instead = match ty.scalar {
+                    ScalarType::Bf16 => ".b16",
+                    ScalarType::Bf16x2 => ".b32",
+                    _ => ".b64",
+                };
                 return self.fail(
                     Diagnostic::error(&codes::TYPE, format!("`.{name}` is no type of variables"))
                         .at(span, "for instructions only")
