@@ -172,6 +172,59 @@ def float_reductions():
                 f.kernel(form, ["f32"], ["f32"], f"{form} {{r0}}, {{a0}}, {FULL};", rows, by_warp(rows, model), blocks=WHOLE)
 
 
+def matrices():
+    """8 by 8 elements of 16 bits: in memory lane 8 m + r gives row r of matrix m, in registers lane t holds two elements of row t / 4."""
+    f = Family("warp_matrix", "sm_90", "7.8")
+    rng = f.rng
+    place = "mov.u32 %x, %laneid;\nmad.lo.u32 %x, %x, 5, 3;\nand.b32 %x, %x, 31;\nmov.u32 %y, area;\nmad.lo.u32 %x, %x, 16, %y;\n"
+    head = ".shared .align 16 .b8 area[512];"
+
+    def halves(words):
+        return [w >> s & 0xffff for w in words for s in (0, 16)]
+
+    def held(matrix, lane, trans):
+        """What a lane holds of a matrix."""
+        row, column = lane // 4, lane % 4 * 2
+        a, b = (matrix[column][row], matrix[column + 1][row]) if trans else (matrix[row][column], matrix[row][column + 1])
+        return a | b << 16
+    for count in (1, 2, 4):
+        registers = ", ".join(f"{{r{k}}}" for k in range(count))
+        sources = ", ".join(f"{{a{k}}}" for k in range(count))
+        for trans in (False, True):
+            for space in (".shared", ""):
+                form = f".sync.aligned.m8n8.x{count}{'.trans' if trans else ''}{space}.b16"
+                pointer, convert = ("%x", "") if space else ("%p", "cvt.u64.u32 %p, %x;\ncvta.shared.u64 %p, %p;\n")
+                rows = [tuple(rng.getrandbits(32) for _ in range(4)) for _ in range(64)]
+
+                def loaded(warp):
+                    table = [halves(r) for r in warp]
+                    return [tuple(held(table[8 * m:8 * m + 8], t, trans) for m in range(count)) for t in range(32)]
+                f.kernel("ldmatrix" + form, ["b32"] * 4, ["b32"] * count,
+                         place + "st.shared.v4.b32 [%x], {{{a0}, {a1}, {a2}, {a3}}};\nbar.warp.sync -1;\n" + convert
+                         + f"ldmatrix{form} {{{{{registers}}}}}, [{pointer}];", rows, by_warp(rows, loaded), blocks=(32,), head=head, registers=".reg .b64 %p")
+                rows = [tuple(rng.getrandbits(32) for _ in range(count)) for _ in range(64)]
+
+                def stored(warp):
+                    table = [[0] * 8 for _ in range(32)]
+                    for t, words in enumerate(warp):
+                        for m, word in enumerate(words):
+                            for k in range(2):
+                                row, column = (t % 4 * 2 + k, t // 4) if trans else (t // 4, t % 4 * 2 + k)
+                                table[8 * m + row][column] = word >> 16 * k & 0xffff
+                    return [tuple(r[2 * k] | r[2 * k + 1] << 16 for k in range(4)) for r in table]
+                f.kernel("stmatrix" + form, ["b32"] * count, ["b32"] * 4,
+                         place + "st.shared.v4.b32 [%x], {{0, 0, 0, 0}};\nbar.warp.sync -1;\n" + convert
+                         + f"stmatrix{form} [{pointer}], {{{{{sources}}}}};\nbar.warp.sync -1;\nld.shared.v4.b32 {{{{{{r0}}, {{r1}}, {{r2}}, {{r3}}}}}}, [%x];",
+                         rows, by_warp(rows, stored), blocks=(32,), head=head, registers=".reg .b64 %p")
+    rows = [(rng.getrandbits(32),) for _ in range(128)]
+
+    def moved(warp):
+        words = [r[0] for r in warp]
+        matrix = [halves(words[4 * r:4 * r + 4]) for r in range(8)]
+        return [(held(matrix, t, True),) for t in range(32)]
+    f.kernel("movmatrix.sync.aligned.m8n8.trans.b16", ["b32"], ["b32"], "movmatrix.sync.aligned.m8n8.trans.b16 {r0}, {a0};", rows, by_warp(rows, moved), blocks=WHOLE)
+
+
 def barriers():
     f = Family("barrier", "sm_70", "7.8")
     rng = f.rng
@@ -231,5 +284,6 @@ def make():
     votes()
     reductions()
     float_reductions()
+    matrices()
     barriers()
     special_registers()

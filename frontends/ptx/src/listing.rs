@@ -181,10 +181,12 @@ impl Builder<'_> {
         match matched.pattern.row.meaning {
             Ret | Exit | Trap | Brkpt | Brx => Effect::Leave,
             Load | Store if is_shared => Effect::Shared,
-            CpAsync => Effect::Shared,
+            CpAsync | MatrixLoad | MatrixStore => Effect::Shared,
             Atom | AtomCas | Red => Effect::Atomic,
             Barrier | BarrierRed | Fence | Shfl | ShflLegacy | Vote | VoteLegacy | Ballot
-            | BallotLegacy | Match | Activemask | Redux | WarpBarrier => Effect::Synchronisation,
+            | BallotLegacy | Match | MatrixMove | Activemask | Redux | WarpBarrier => {
+                Effect::Synchronisation
+            }
             Load | Store
                 if [
                     Modifier::Volatile,

@@ -191,7 +191,6 @@ fn instructions_that_are_not_supported_are_named() {
     let bodies = [
         "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2}, [%rd1];",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
         "cp.async.bulk.commit_group;",
         "cp.async.mbarrier.arrive.shared.b64 [%rd1];",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%rd1], [%rd2], 16;",

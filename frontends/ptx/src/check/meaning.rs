@@ -38,6 +38,8 @@ impl Checker<'_, '_> {
                     Some(())
                 }
             }
+            Meaning::MatrixLoad => self.braces(inst, &inst.operands[0]),
+            Meaning::MatrixStore => self.braces(inst, &inst.operands[1]),
             Meaning::Bfe => self.numbers(inst, &[2, 3], 0..=255),
             Meaning::Bfi => self.numbers(inst, &[3, 4], 0..=255),
             Meaning::Nothing if matched.pattern.opcode == "pmevent" => {
@@ -46,6 +48,14 @@ impl Checker<'_, '_> {
             }
             Meaning::Nothing if inst.operands.len() == 2 => self.numbers(inst, &[1], 128..=128),
             _ => Some(()),
+        }
+    }
+
+    /// A vector of registers, even of one.
+    fn braces(&mut self, inst: &Instruction, operand: &Operand) -> Option<()> {
+        match operand.kind {
+            OperandKind::Vector(_) => Some(()),
+            _ => self.kind(inst, operand.span, "registers in braces"),
         }
     }
 

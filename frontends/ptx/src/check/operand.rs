@@ -657,7 +657,8 @@ pub fn accessed_space(matched: &Matched) -> Option<StateSpace> {
 
 /// How many elements `.v2` and the like ask for.
 pub fn vector_length(matched: &Matched) -> usize {
-    let lengths = [(Modifier::V2, 2), (Modifier::V4, 4), (Modifier::V8, 8)];
+    use Modifier::{V2, V4, V8, X2, X4};
+    let lengths = [(V2, 2), (V4, 4), (V8, 8), (X2, 2), (X4, 4)];
     matched.modifiers.pick(&lengths).unwrap_or(1)
 }
 

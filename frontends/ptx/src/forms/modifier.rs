@@ -38,7 +38,7 @@ modifiers! {
     L2EvictLast = "L2::evict_last", L2EvictNormal = "L2::evict_normal",
     LaunchDependents = "launch_dependents", Le = "le", Leu = "leu", Lo = "lo", Local = "local",
     Ls = "ls", Lt = "lt", Ltu = "ltu", Lu = "lu", Mask = "mask", Max = "max",
-    MbarrierInit = "mbarrier_init", Min = "min", Mmio = "mmio", NaN = "NaN", Nan = "nan",
+    MbarrierInit = "mbarrier_init", Min = "min", Mmio = "mmio", M8n16 = "m8n16", M8n8 = "m8n8", M16n16 = "m16n16", M16n8 = "m16n8", NaN = "NaN", Nan = "nan",
     Nc = "nc", Ne = "ne", Neu = "neu", Noftz = "noftz", Normal = "normal",
     NotANumber = "notanumber", Num = "num", Number = "number", Oob = "oob", Or = "or",
     Pack = "pack", Param = "param", ParamEntry = "param::entry", ParamFunc = "param::func",
@@ -49,11 +49,11 @@ modifiers! {
     Satfinite = "satfinite", Sc = "sc", Scaled = "scaled::n2::ue8m0", Shared = "shared",
     SharedCluster = "shared::cluster", SharedCta = "shared::cta", Shiftamt = "shiftamt",
     Shr15 = "shr15", Shr7 = "shr7", Subnormal = "subnormal", Sync = "sync", Sys = "sys",
-    Tensormap = "tensormap", Tf32 = "tf32", To = "to", U16x2 = "u16x2", U2 = "u2", U4 = "u4",
+    Tensormap = "tensormap", Tf32 = "tf32", To = "to", Trans = "trans", U16x2 = "u16x2", U2 = "u2", U4 = "u4",
     Ue8m0x2 = "ue8m0x2", Uni = "uni", Up = "up", V2 = "v2", V4 = "v4", V8 = "v8",
     Volatile = "volatile", Wait = "wait", WaitAll = "wait_all",
     WaitGroup = "wait_group", Warp = "warp", Wb = "wb", Weak = "weak", Wide = "wide",
-    Wrap = "wrap", Wt = "wt", Xor = "xor", Xorsign = "xorsign",
+    Wrap = "wrap", Wt = "wt", X1 = "x1", X2 = "x2", X4 = "x4", Xor = "xor", Xorsign = "xorsign",
 }
 
 /// A set of modifiers.

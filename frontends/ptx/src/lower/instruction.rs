@@ -24,9 +24,8 @@ fn guarding(meaning: Meaning) -> Guarding {
     match meaning {
         Load | Store | Atom | AtomCas | Red => Guarding::Memory,
         Activemask | Ballot | BallotLegacy | Barrier | BarrierRed | Brkpt | CpAsync | Fence
-        | Match | Nanosleep | Redux | Shfl | ShflLegacy | Vote | VoteLegacy | WarpBarrier => {
-            Guarding::Branch
-        }
+        | Match | MatrixLoad | MatrixMove | MatrixStore | Nanosleep | Redux | Shfl | ShflLegacy
+        | Vote | VoteLegacy | WarpBarrier => Guarding::Branch,
         Nothing | Prefetch => Guarding::None,
         _ => Guarding::Select,
     }
@@ -111,6 +110,8 @@ impl Lowerer<'_> {
             Vote | VoteLegacy | Ballot | BallotLegacy => self.vote(inst, matched),
             Match => self.match_lanes(inst, matched),
             Redux => self.redux(inst, matched),
+            MatrixLoad | MatrixStore => self.matrices(inst, matched),
+            MatrixMove => self.transpose(inst),
             Activemask => self.activemask(inst),
             Barrier | BarrierRed => self.barrier(inst, matched),
             WarpBarrier => self.warp_barrier(inst),

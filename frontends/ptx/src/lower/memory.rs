@@ -12,7 +12,7 @@ use crate::forms::{Matched, Meaning, Modifier};
 use crate::resolved::{AddressBase, Instruction, Operand, OperandKind};
 
 /// What a memory operand refers to.
-enum Place {
+pub(super) enum Place {
     /// Memory at base plus offset.
     Memory(Space, Value, i64),
     /// A scalar in `.param` space, which is a value.
@@ -133,7 +133,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn place(&mut self, operand: &Operand, space: Option<StateSpace>) -> Place {
+    pub(super) fn place(&mut self, operand: &Operand, space: Option<StateSpace>) -> Place {
         let OperandKind::Address(base, offset) = operand.kind else {
             panic!("a memory operand that was not checked")
         };

@@ -18,6 +18,7 @@ mod cooperative;
 mod float;
 mod function;
 mod instruction;
+mod matrix;
 mod memory;
 mod objects;
 mod passing;
