@@ -29,7 +29,7 @@ pub struct GivenArray {
 /// Arguments that fit a signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// The bits of the scalar parameters, in their order.
+    /// The bits of the scalar parameters, in their order; zeros above.
     pub scalars: Vec<u64>,
     /// The contents of the array parameters, in their order.
     pub arrays: Vec<BoundArray>,
@@ -156,7 +156,8 @@ pub fn bind(signature: &Signature, mut given: Arguments) -> Result<Bound, BindEr
     for param in signature.params.iter().filter(|param| param.array.is_none()) {
         let missing = || BindError::Missing { name: param.name.clone(), ty: param.ty };
         let bits = given.scalars.get(&param.name).copied().or(param.value).ok_or_else(missing)?;
-        if let Some(value) = param.value.filter(|&value| low(param.ty, bits) != value) {
+        let bits = low(param.ty, bits);
+        if let Some(value) = param.value.filter(|&value| bits != value) {
             let (name, ty) = (param.name.clone(), param.ty);
             return Err(BindError::Fixed { name, ty, given: bits, value });
         }
@@ -414,6 +415,8 @@ mod tests {
     fn extents_follow_from_scalars() {
         let bound = bind(&signature(), given(3, None)).unwrap();
         assert_eq!(bound.arrays, [BoundArray { shape: vec![3, 2], bytes: vec![0; 12] }]);
+        let wide = bind(&signature(), given(-253_i64 as u64, None)).unwrap();
+        assert_eq!(wide.scalars, [3], "code reads narrow scalars as words with zeros above");
         let empty = bind(&signature(), given(0, None)).unwrap();
         assert!(empty.arrays[0].bytes.is_empty());
         let error = bind(&signature(), given(0xff, None)).unwrap_err();
