@@ -19,7 +19,8 @@ use crate::codes;
 use crate::configuration::{Configuration, Excess};
 use crate::estimate;
 use crate::kernel::calls_in_order;
-use crate::plan::{BANK_RESERVED, Plan, Step, element};
+use crate::memory::{self, MAX_LITERAL_BYTES};
+use crate::plan::{Plan, Step, element};
 use crate::state::Compilation;
 use crate::trials;
 
@@ -62,7 +63,7 @@ fn largest_of(kernels: &[MachineKernel]) -> Option<Span> {
 
 /// Instructions that there is room for.
 pub fn room(state: &Compilation) -> u64 {
-    u64::from(state.plan().vsm_data) / u64::from(INSTRUCTION_BYTES)
+    memory::code_room(&state.machine).into()
 }
 
 fn sum_and_largest(counts: impl Iterator<Item = u64>) -> (u64, u64) {
@@ -206,7 +207,7 @@ pub fn schedule_kernels(state: &mut Compilation, cx: &mut Context<'_>) -> Result
 /// Gives registers. Values of the control core cannot be kept in a bank: where too many are alive,
 /// they are rematerialised, instead of outside of loops, then at each use.
 pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Stop<Configuration>> {
-    let slots_end = state.slots_end();
+    let slots = state.slots();
     let (machine, policy) = (&state.machine, state.policy);
     // Kernels that were short before may be so again, and merged ones have many values: the others
     // get no registers before these.
@@ -234,7 +235,7 @@ pub fn allocate(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), Sto
         kernel.unsplit = None;
         kernel.unscheduled = None;
         kernel.unallocated = verify_each.then(|| kernel.code.func.clone());
-        let registers = regalloc::allocate(&mut kernel.code, machine, policy, slots_end)?;
+        let registers = regalloc::allocate(&mut kernel.code, machine, policy, slots.clone())?;
         let remark = registers_remark(&kernel.code, &registers);
         kernel.registers = Some(registers);
         Ok(remark)
@@ -373,7 +374,6 @@ pub fn put_together(
             default: param.default.map(|l| nbcc_stages::scalar::literal_word(param.ty, l)),
         })
         .collect();
-    let vsm_data = plan.vsm_data;
     let kernels: Vec<_> = state
         .selected
         .iter()
@@ -387,12 +387,12 @@ pub fn put_together(
     let program = emit::emit(&kernels, calls, pool, data, &state.machine, cx.sources);
     let code = program.code.text.len() as u64 * u64::from(INSTRUCTION_BYTES);
     let constants = program.rodata.bytes.len() as u64;
-    if code > u64::from(vsm_data) || constants > u64::from(BANK_RESERVED / 2) {
+    let code_bytes = memory::data_begin(&state.machine);
+    if code > u64::from(code_bytes) || constants > u64::from(MAX_LITERAL_BYTES) {
         state.retry_smaller(Excess::Program)?;
         let message = format!(
-            "the program has {code} bytes of code and {constants} of constants; {vsm_data} and {} \
-             are the most",
-            BANK_RESERVED / 2
+            "the program has {code} bytes of code and {constants} of constants; {code_bytes} and \
+             {MAX_LITERAL_BYTES} are the most",
         );
         return Err(too_large(message, largest_of(&state.selected), cx));
     }

@@ -2,7 +2,6 @@
 
 use cranelift_entity::SecondaryMap;
 use nbcc_base::{Diagnostic, Diagnostics, Failed};
-use nbcc_isa_ipim::ATOM_BYTES;
 use nbcc_isa_ipim::layout::{MAX_COUNT, MAX_DIMENSIONS};
 use nbcc_pipeline::{Context, Stop};
 use nbcc_placement::{Message, Remark, RemarkKind};
@@ -11,14 +10,12 @@ use nbcc_stages::{Coordinates, ElementType, Freed, Func, Pipeline, Unrolled};
 
 use crate::codes;
 use crate::configuration::Configuration;
+use crate::memory::{self, MAX_PARAMS};
 use crate::outputs::crop_outputs;
 use crate::parameters;
 use crate::plan::schedule::defaults::{Found, budget};
-use crate::plan::{BANK_RESERVED, Finding, FindingKind, is_by_line, make_plan, remarks, schedule};
+use crate::plan::{Finding, FindingKind, is_by_line, make_plan, remarks, schedule};
 use crate::state::Compilation;
-
-/// Parameters take no more than a quarter of the reserved part of each bank.
-const MAX_PARAMS: u32 = BANK_RESERVED / 4 / ATOM_BYTES;
 
 /// Reports what the stages found.
 fn report<T>(result: Result<T, Diagnostics>, cx: &mut Context<'_>) -> Result<T, Failed> {
@@ -249,7 +246,6 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
     let pipeline = state.pipeline.clone();
     match make_plan(pipeline, &state.extents, bounds, &state.machine) {
         Ok(mut plan) => {
-            // Parameters stand at the end of the reserved part of each bank.
             let count = plan.pipeline.params.len() as u32;
             if count > MAX_PARAMS {
                 let message =
@@ -260,7 +256,7 @@ pub fn distribute(state: &mut Compilation, cx: &mut Context<'_>) -> Result<(), F
                 let span = first.map(|param| param.span);
                 return cx.diagnostics.fail(error.at_some(span, "the first beyond"));
             }
-            plan.params = (0..count).map(|n| BANK_RESERVED - 16 * (n + 1)).collect();
+            plan.params = (0..count).map(memory::param).collect();
             plan.findings.extend(schedule::settle(&plan, cx.sources));
             cx.remarks.extend(plan.findings.iter().map(Finding::remark));
             cx.remarks.extend(remarks(&plan, &state.machine, cx.sources));

@@ -2,10 +2,11 @@
 //! then a program.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use nbcc_ir::{PrintOptions, print_function, verify_function};
+use nbcc_isa_ipim::Machine;
 use nbcc_isa_ipim::program::Program;
-use nbcc_isa_ipim::{ATOM_BYTES, Machine};
 use nbcc_mach::regalloc::Policy;
 use nbcc_pipeline::{Attempt, Dump, State, Stop};
 use nbcc_placement::Placement;
@@ -16,9 +17,10 @@ use crate::backend::code::{LiteralPool, MachineKernel};
 use crate::backend::{regalloc, reorder, split};
 use crate::configuration::{Configuration, Excess, Transforms};
 use crate::kernel::{Kernel, KernelCall};
+use crate::memory;
 use crate::passes::place::{self, Places};
 use crate::plan::schedule::defaults::{Found, Rule, budget};
-use crate::plan::{BANK_RESERVED, Finding, Jam, Plan};
+use crate::plan::{Finding, Jam, Plan};
 
 /// The compilation state.
 #[derive(Clone, Debug)]
@@ -134,9 +136,9 @@ impl Compilation {
         self.smaller(excess).map_or(Ok(()), |new| Err(self.retry(new)))
     }
 
-    /// The end of what spilled values may take of each bank: behind it lie parameters.
-    pub fn slots_end(&self) -> u32 {
-        BANK_RESERVED - ATOM_BYTES * self.plan().params.len() as u32
+    /// Where spilled values lie in each bank.
+    pub fn slots(&self) -> Range<u32> {
+        memory::slots(self.plan().params.len())
     }
 
     /// The plan. Panics before the pass that makes it.
@@ -199,8 +201,8 @@ impl State for Compilation {
                 reorder::check(before, &kernel.code.func, orders, None)?;
             }
             if let (Some(before), Some(registers)) = (&kernel.unallocated, &kernel.registers) {
-                let end = self.slots_end();
-                regalloc::check(before, &kernel.code, registers, &self.machine, end)?;
+                let slots = self.slots();
+                regalloc::check(before, &kernel.code, registers, &self.machine, slots)?;
             }
             if let (Some((before, orders)), Some(registers)) =
                 (&kernel.unordered, &kernel.registers)

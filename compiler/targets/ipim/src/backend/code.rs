@@ -13,8 +13,6 @@ use nbcc_mach::schedule::Orders;
 use nbcc_mach::split::Split;
 use nbcc_mach::{Block, VReg};
 
-use crate::plan::BANK_RESERVED;
-
 /// Control registers that hold the place of the vault.
 pub const RESERVED_CTRL_REGS: u16 = 4;
 
@@ -87,12 +85,6 @@ impl Args {
     }
 }
 
-/// Where engines find a merged constant parameter of a kernel: the byte address of an atom of every
-/// bank, between literals and spilled registers.
-pub fn constant_address(constant: u16) -> u32 {
-    BANK_RESERVED / 2 + u32::from(constant) * ATOM_BYTES
-}
-
 /// The entry of the first argument of a kernel that is called, in AddrRF and in CtrlRF; the others
 /// follow.
 pub fn first_arg(class: RegClass) -> u16 {
@@ -110,7 +102,7 @@ pub struct LiteralPool {
 impl LiteralPool {
     /// The bank address of a constant.
     pub fn address(&mut self, atom: [u32; 4]) -> u32 {
-        let next = self.atoms.len() as u32 * 16;
+        let next = self.atoms.len() as u32 * ATOM_BYTES;
         *self.places.entry(atom).or_insert_with(|| {
             self.atoms.push(atom);
             next

@@ -16,8 +16,9 @@ use nbcc_isa_ipim::{Addr, Inst, Machine, PhysReg, RegClass, SimbMask};
 use nbcc_mach::VReg;
 use nbcc_mach::emit::{CodeBuilder, source_place};
 
-use super::code::{Args, LiteralPool, Selected, constant_address, first_arg};
+use super::code::{Args, LiteralPool, Selected, first_arg};
 use crate::kernel::KernelCall;
+use crate::memory;
 
 /// What the control core's first registers are set to before a program runs.
 const PLACE: [Coordinate; 4] =
@@ -177,7 +178,7 @@ impl Text<'_> {
                 let imm = Imm::Value(atom[0] as i32);
                 self.push(Inst::SetiCrf { dst, imm }, call.place);
             }
-            let to = constant_address(number);
+            let to = memory::constant(number);
             let now = (atom, simb_mask);
             if read.contains(&to) && self.atoms.insert(to, now) != Some(now) {
                 stores.push((Addr::Direct(pool.address(atom)), Addr::Direct(to)));

@@ -13,13 +13,10 @@ use nbcc_mach::regalloc::{
 };
 use nbcc_mach::rename;
 
-use super::code::{
-    Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, constant_address, copy,
-};
+use super::code::{Args, MachFunction, RESERVED_CTRL_REGS, Recipe, Selected, copy};
 use super::provenance;
 use super::times::Times;
-use crate::kernel::MAX_CONSTANTS;
-use crate::plan::BANK_RESERVED;
+use crate::memory::BANK_RESERVED;
 
 /// The files in the order in which they are allocated. Address registers are spilled through vector
 /// registers, so these come last.
@@ -49,13 +46,7 @@ pub fn files(
     ]
 }
 
-/// The addresses of each bank at which spilled values lie: behind merged constant
-/// parameters, up to `end`.
-fn slots(end: u32) -> Range<u32> {
-    constant_address(MAX_CONSTANTS as u16)..end
-}
-
-/// Gives every register of a kernel an entry. Spilled values go to the bank below `slots_end`.
+/// Gives every register of a kernel an entry. Spilled values go to `slots` of the bank.
 ///
 /// # Errors
 /// A register file that is too small for what has to be in it at once, or no room for spilled
@@ -64,11 +55,10 @@ pub fn allocate(
     kernel: &mut Selected,
     machine: &Machine,
     policy: Policy,
-    slots_end: u32,
+    slots: Range<u32>,
 ) -> Result<Allocation, Shortage> {
     let files = files(machine, policy, kernel.args.as_ref());
-    let mut spiller =
-        BankSpiller { recipes: &kernel.recipes, simb_mask: kernel.mask, free: slots(slots_end) };
+    let mut spiller = BankSpiller { recipes: &kernel.recipes, simb_mask: kernel.mask, free: slots };
     regalloc::allocate(&mut kernel.func, &files, &mut spiller, true)
 }
 
@@ -94,10 +84,10 @@ pub fn check(
     kernel: &Selected,
     allocation: &Allocation,
     machine: &Machine,
-    slots_end: u32,
+    slots: Range<u32>,
 ) -> Result<(), String> {
     let files = files(machine, Policy::Min, kernel.args.as_ref());
-    let slots = Slots { range: slots(slots_end), unit: ATOM_BYTES };
+    let slots = Slots { range: slots, unit: ATOM_BYTES };
     let transfer = |inst: &Inst<VReg>| match inst.simb_mask() {
         // What some engines do not execute moves nothing of theirs.
         Some(mask) if mask != kernel.mask => None,

@@ -17,10 +17,11 @@ use nbcc_isa_ipim::{
 use nbcc_mach::{Block as MBlock, BlockData, InstData, MemoryAccess, VReg, copies};
 use nbcc_placement::Origin;
 
-use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, constant_address, first_arg};
+use super::code::{Args, LiteralPool, MachFunction, Recipe, Selected, first_arg};
 use super::{provenance, scalars};
 use crate::intrinsics::*;
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::passes::frequency::{block_runs, cold};
 use crate::passes::place::{Places, immediate};
 
@@ -334,7 +335,7 @@ impl Select<'_> {
         for place in self.places.places(value).collect::<Vec<_>>() {
             if place != RegClass::Ctrl {
                 let reg = self.define(value, place);
-                self.take_from_bank(reg, place, constant_address(number));
+                self.take_from_bank(reg, place, memory::constant(number));
                 continue;
             }
             let entry = self.args.as_ref().and_then(|args| args.entry(number));

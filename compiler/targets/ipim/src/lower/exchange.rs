@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use nbcc_ir::{Builder, Mem, Terminator, Type, Value};
 use nbcc_isa_ipim::layout::Tiled;
-use nbcc_isa_ipim::{ATOM_BYTES, INSTRUCTION_BYTES, LANES, Machine};
+use nbcc_isa_ipim::{ATOM_BYTES, LANES, Machine};
 
 use super::border;
 use super::cx::{KernelCx, Lowering};
@@ -22,6 +22,7 @@ use super::remote::RemoteVault;
 use super::window::piece_mask;
 use crate::intrinsics::{LD_RF, RD_VSM, ST_RF, WR_VSM, base, read, write};
 use crate::kernel::{Kernel, Size};
+use crate::memory;
 use crate::plan::{
     BufferId, BufferPlan, Columns, Plan, Rows, Step, fills, greatest_divisor, parts_of, used,
 };
@@ -67,7 +68,7 @@ pub(crate) fn batch(plan: &Plan, machine: &Machine, size: Size) -> u32 {
             }
         }
     }
-    let room = plan.vsm_data / INSTRUCTION_BYTES / PART;
+    let room = memory::code_room(machine) / PART;
     let instructions = |batch: u32| -> u64 {
         parts.iter().map(|&(atoms, each)| u64::from(atoms.min(batch)) * u64::from(each)).sum()
     };
@@ -182,7 +183,7 @@ impl Exchange<'_> {
 
     /// Bytes of the scratchpad for what is exchanged.
     fn room(&self) -> i64 {
-        i64::from(self.cx.machine.memory.vsm_bytes - self.cx.plan.vsm_data)
+        memory::data_bytes(self.cx.machine).into()
     }
 
     /// Bytes of all slots for one atom of each engine, and how many atoms are exchanged together at most.
@@ -203,7 +204,7 @@ impl Exchange<'_> {
             let engine = times(b, self.position.pe, ATOM_BYTES.into());
             slot = b.iadd(slot, engine);
         }
-        let vsm = i64::from(self.cx.plan.vsm_data);
+        let vsm = i64::from(memory::data_begin(self.cx.machine));
         let own = own[1] * size[0] + own[0];
         let their = own + part.d.1 * size[0] + part.d.0;
         [own, their].map(|number| plus(b, slot, vsm + number * bytes))

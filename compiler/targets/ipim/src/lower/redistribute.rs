@@ -23,6 +23,7 @@ use super::whole::Share;
 use super::window::piece_mask;
 use crate::intrinsics::{PE, PG, RD_VSM, ST_RF, VAULT, base, id, read, write};
 use crate::kernel::{Kernel, Size};
+use crate::memory;
 use crate::plan::{
     BufferId, BufferPlan, Columns, Order, Relay, busy, columns_of, groups_reached, relay,
 };
@@ -79,8 +80,8 @@ fn one(
     let mut copy = Copy {
         machine: cx.machine,
         mask: cx.full_mask(),
-        vsm: i64::from(plan.vsm_data),
-        room: cx.machine.memory.vsm_bytes - plan.vsm_data,
+        vsm: memory::data_begin(cx.machine).into(),
+        room: memory::data_bytes(cx.machine),
         home: Home::new(source, from),
         other: other.map(|id| Home::new(&plan.buffers[id], into)),
         from: source,
@@ -222,8 +223,8 @@ impl<'a> Copy<'a> {
         Copy {
             machine: cx.machine,
             mask: cx.full_mask(),
-            vsm: i64::from(cx.plan.vsm_data),
-            room: cx.machine.memory.vsm_bytes - cx.plan.vsm_data,
+            vsm: memory::data_begin(cx.machine).into(),
+            room: memory::data_bytes(cx.machine),
             home: Home::new(buffer, mem),
             other: None,
             from: buffer,

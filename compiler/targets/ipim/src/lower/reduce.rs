@@ -21,6 +21,7 @@ use super::parts::Merge;
 use super::position::{finish_at, mesh};
 use crate::intrinsics::{LD_RF, PE, RD_PGSM, ST_RF, WR_PGSM, id, read, write};
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::plan::{Part, Parts, ReduceStep, busy};
 
 /// Atoms cleared in straight-line code.
@@ -39,7 +40,7 @@ pub(crate) fn lower(cx: &mut Lowering<'_>, step: &ReduceStep) -> Vec<Kernel> {
         team,
         mask: if team == 32 { u32::MAX } else { (1 << team) - 1 },
         busy: [0, 1].map(|k| working[k].min(mesh(grid)[k])),
-        vsm: i64::from(plan.vsm_data),
+        vsm: memory::data_begin(cx.machine).into(),
         combine: Combine::new(step.op, target.element),
     };
     let mut kernels = vec![parts(cx, &merge)];

@@ -10,6 +10,7 @@ use super::math::{div_rem, plus, times};
 use super::position::vault_along;
 use crate::intrinsics::{REQ, call};
 use crate::kernel::Size;
+use crate::memory;
 
 /// Another vault at a fixed distance in the mesh, as the control core sees it.
 pub(super) struct RemoteVault {
@@ -63,7 +64,7 @@ impl RemoteVault {
                 call(b, REQ, Effect::Write, args, vec![], None);
             }
         };
-        let vsm = i64::from(cx.plan.vsm_data) + place;
+        let vsm = i64::from(memory::data_begin(cx.machine)) + place;
         if cx.size < Size::Smallest {
             for &(pg, number) in &self.slots {
                 for &pe in &engines {

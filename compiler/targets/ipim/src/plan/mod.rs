@@ -91,7 +91,7 @@ pub use reads::{Ratio, Read, TiledIndex, Window, inner_index};
 pub use recurrence::{Recurrence, recurrence, serial_recurrence};
 pub use separate::is_by_line;
 pub use slices::Slice;
-pub use steps::{BANK_RESERVED, make_plan};
+pub use steps::make_plan;
 pub use tables::Table;
 pub use traffic::Traffic;
 pub use windows::{SCRATCH_BYTES, dump_base, least_bytes};
@@ -448,8 +448,6 @@ pub struct Plan {
     pub findings: Vec<Finding>,
     /// Kernels in order.
     pub steps: Vec<Step>,
-    /// First byte of the vault's scratchpad that data may use.
-    pub vsm_data: u32,
     /// First byte of each bank that nothing uses.
     pub bank_end: u32,
 }

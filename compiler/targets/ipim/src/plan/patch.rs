@@ -28,6 +28,7 @@ use super::reads::{Ratio, Read, TiledIndex, inner_index};
 use super::steps::Holding;
 use super::windows::{MARGIN, window_bytes};
 use super::{BufferId, BufferPlan, Plan, Stage};
+use crate::memory;
 
 /// Where the boxes lie that the tiles of a copy hold of its source. The box of a tile is as large as the
 /// tile.
@@ -362,7 +363,7 @@ impl Planner<'_> {
         let extents = [0, 1].map(|k| i64::from(tiles_of(shape)[k]) * i64::from(tile[k]));
         extents.iter().all(|&extent| extent <= MAX_COORDINATE.into())
             && window <= u64::from(window_bytes(self.machine))
-            && row <= self.machine.memory.vsm_bytes - self.plan.vsm_data
+            && row <= memory::data_bytes(self.machine)
     }
 
     /// The part of the indices of planes that is the same in a tile, and the reach around it.

@@ -32,9 +32,7 @@ use super::{
     Border, BufferId, BufferPlan, Finding, FindingKind, Outside, Parts, Plan, ReduceStep,
     SerialStep, Stage, Step, TileStep, cost,
 };
-
-/// Bytes at the start of every bank for constants, parameters and spilled registers.
-pub const BANK_RESERVED: u32 = 1 << 16;
+use crate::memory::BANK_RESERVED;
 
 /// Makes the plan of a pipeline whose extents are literals and whose Funcs are inlined: with
 /// dimensions in the source's order, or in that which distributes more, with windows whole or line by line,
@@ -301,7 +299,6 @@ fn attempt(
             founders: Vec::new(),
             findings: Vec::new(),
             steps: Vec::new(),
-            vsm_data: machine.memory.vsm_bytes - VSM_DATA.min(machine.memory.vsm_bytes / 2),
             bank_end: BANK_RESERVED,
         },
     };
@@ -315,9 +312,6 @@ fn attempt(
     planner.place_buffers()?;
     Ok(planner.plan)
 }
-
-/// Bytes of the vault's scratchpad for data; the rest holds the program.
-const VSM_DATA: u32 = 32 << 10;
 
 /// What a copy holds of a buffer, and how.
 pub(super) struct Holding {

@@ -10,8 +10,8 @@ use nbcc_target_ipim::backend::regalloc::{allocate, check};
 use nbcc_target_ipim::backend::select::select;
 use nbcc_target_ipim::intrinsics;
 use nbcc_target_ipim::kernel::Kernel;
+use nbcc_target_ipim::memory;
 use nbcc_target_ipim::passes::place::{place, verify};
-use nbcc_target_ipim::plan::BANK_RESERVED;
 
 fn functions(text: &str) -> Vec<Function> {
     let mut diagnostics = Diagnostics::default();
@@ -94,7 +94,7 @@ fn an_operand_without_a_register_in_the_file_that_is_read_is_found() {
 /// A parameter lies behind the slots of spilled values. It does not change either.
 #[test]
 fn a_parameter_that_is_rematerialised_is_right() {
-    let parameter = BANK_RESERVED - 16;
+    let parameter = memory::param(0);
     let values = (3..9).map(|n| format!("  v{n}: f32x4 = const {n}\n")).collect::<String>();
     // The parameter is read first and last, and cheapest to do without in between.
     let sum = |n: u32| {
@@ -132,9 +132,9 @@ block0:
     let places = place(&kernel.func);
     let mut code = select(&kernel, places, &mut LiteralPool::default());
     let before = code.func.clone();
-    let done = allocate(&mut code, &machine, Policy::Spread, parameter).expect("they fit");
+    let done = allocate(&mut code, &machine, Policy::Spread, memory::slots(1)).expect("they fit");
     assert!(done.rematerialised > 0);
     let loads = code.func.text(|v| done.entries[v]).matches("[0xfff0]").count();
     assert!(loads > 1, "the parameter is loaded {loads} times");
-    assert_eq!(check(&before, &code, &done, &machine, parameter), Ok(()));
+    assert_eq!(check(&before, &code, &done, &machine, memory::slots(1)), Ok(()));
 }

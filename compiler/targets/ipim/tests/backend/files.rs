@@ -33,10 +33,10 @@ use nbcc_target_ipim::backend::code::{LiteralPool, Selected};
 use nbcc_target_ipim::backend::{emit, provenance, regalloc, select, split};
 use nbcc_target_ipim::intrinsics::{self, BANK};
 use nbcc_target_ipim::kernel::{Kernel, KernelCall, calls_in_order};
+use nbcc_target_ipim::memory::{self, BANK_RESERVED};
 use nbcc_target_ipim::passes::{
     addresses, forward, fuse, increments, legalize, place, preload, reuse, sink,
 };
-use nbcc_target_ipim::plan::BANK_RESERVED;
 use nbcc_testing::check_results;
 
 /// The engines that run the kernels.
@@ -161,14 +161,14 @@ fn result(input: &str) -> String {
     let mut ready = Vec::new();
     for kernel in &mut selected {
         let before = kernel.func.clone();
-        let done = regalloc::allocate(kernel, &options.machine, options.policy, BANK_RESERVED);
+        let done = regalloc::allocate(kernel, &options.machine, options.policy, memory::slots(0));
         match done {
             Ok(mut done) => {
                 if pass == "rename" {
                     regalloc::rename(kernel, &options.machine, &mut done);
                 }
                 let checked =
-                    regalloc::check(&before, kernel, &done, &options.machine, BANK_RESERVED);
+                    regalloc::check(&before, kernel, &done, &options.machine, memory::slots(0));
                 assert_eq!(checked, Ok(()), "{input}");
                 out.push_str(&kernel.func.text(|v| done.entries[v]));
                 let _ = writeln!(

@@ -8,6 +8,7 @@ use nbcc_stages::{DirectiveKind, Func, Pipeline};
 
 use super::directives::{direct, direct_tile, staging_directive};
 use super::sites::Site;
+use crate::memory;
 use crate::outputs::crop_outputs;
 use crate::plan::schedule::scheduled_tile;
 use crate::plan::{Plan, Step, cost, make_plan};
@@ -135,7 +136,7 @@ impl Trial<'_> {
         let plan = self.plan(choice, placed).ok_or(work)?;
         let costs = cost::costs(&plan, self.machine);
         let cost = cost::sum(&costs);
-        let room = u64::from(plan.vsm_data / 16);
+        let room = u64::from(memory::code_room(self.machine));
         // Code that does not fit is made smaller, and slower.
         let beyond = cost.code.saturating_sub(room * 3 / 4);
         let factor = |n: u64| (u128::from(n) * u128::from(room + beyond) / u128::from(room)) as u64;
