@@ -35,8 +35,8 @@ Func out(x, y) = in(x, y);
     ILLEGAL_PLACE = "E1010", "a Func cannot be computed at that loop",
     "`f.compute_at(g, y)` computes what is needed of `f` in each round of loop `y` of `g`. The \
      loop must enclose every use of `f`, those by Funcs that are computed at each use included; \
-     two definitions of one Func, as the pure one and an update, are two loop nests. The message \
-     shows the loops that use `f` and marks where it can be computed.",
+     where several definitions of `g` use `f`, each needs a loop of this name. The message shows \
+     the loops that use `f` and marks where it can be computed.",
     "\
 // nbcc run example.halide --size 16x16
 Func f(x, y) = in(x, y) * 2.0f;

@@ -3,12 +3,12 @@
 //!
 //! Consumers are visited before producers. The loops around a stage are those of the place where
 //! its Func is computed and then its own; the places open to a producer are the loops that all its
-//! uses have in common, as in Halide's scheduling of functions. Uses by Funcs that are computed
-//! anew at each use count where those are used.
+//! uses have in common, as in Halide's scheduling of functions. Loops of several definitions of a
+//! Func are the same loop to a directive where their names are: what is computed at it is computed
+//! in each of them. Uses by Funcs that are computed anew at each use count where those are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::ops::Range;
 
 use nbcc_base::{Diagnostic, Diagnostics, Span};
 use nbcc_stages::{DirectiveKind, ExprKind, Func, FuncData, Pipeline, Walker, is_inlined};
@@ -89,8 +89,8 @@ struct Levels<'a> {
     pipeline: &'a Pipeline,
     uses: Uses,
     loops: BTreeMap<(Func, Stage), Vec<Loop>>,
-    /// The loops around each Func, outermost first.
-    paths: BTreeMap<Func, Vec<Site>>,
+    /// The loops around each place where a Func is computed, outermost first.
+    paths: BTreeMap<Func, Vec<Vec<Site>>>,
     found: &'a mut Diagnostics,
 }
 
@@ -123,12 +123,20 @@ pub fn check(pipeline: &Pipeline, found: &mut Diagnostics) {
 }
 
 impl Levels<'_> {
-    /// The loops around the body of a stage, outermost first.
-    fn around(&self, func: Func, stage: Stage) -> Vec<Site> {
-        let mut path = self.paths.get(&func).cloned().unwrap_or_default();
+    /// The loops around the body of a stage, outermost first, at each place where it runs.
+    fn around(&self, func: Func, stage: Stage) -> Vec<Vec<Site>> {
+        let mut paths = self.paths.get(&func).cloned().unwrap_or_else(|| vec![vec![]]);
         let count = self.loops[&(func, stage)].len();
-        path.extend((0..count).rev().map(|place| Site { func, stage, place }));
-        path
+        for path in &mut paths {
+            path.extend((0..count).rev().map(|place| Site { func, stage, place }));
+        }
+        paths
+    }
+
+    /// The loops around each use of a Func.
+    fn around_uses(&self, func: Func) -> impl Iterator<Item = Vec<Site>> {
+        let users = self.uses.get(&func).into_iter().flatten();
+        users.flat_map(|&(user, stage)| self.around(user, stage))
     }
 
     fn name(&self, func: Func) -> &str {
@@ -139,21 +147,35 @@ impl Levels<'_> {
         &self.loops[&(site.func, site.stage)][site.place]
     }
 
-    /// The number of loops, from outside, that all uses of a Func have in common, and those loops.
+    /// Whether a directive that names one of two loops means the other, too.
+    fn alike(&self, a: &Site, b: &Site) -> bool {
+        a.func == b.func && self.loop_of(a).name == self.loop_of(b).name
+    }
+
+    /// The loops that all uses of a Func have in common, as those of the first use.
     fn common(&self, func: Func) -> Vec<Site> {
-        let Some(uses) = self.uses.get(&func) else { return vec![] };
-        let mut common: Option<Vec<Site>> = None;
-        for &(user, stage) in uses {
-            let path = self.around(user, stage);
-            match &mut common {
-                None => common = Some(path),
-                Some(common) => {
-                    let same = common.iter().zip(&path).take_while(|(a, b)| a == b).count();
-                    common.truncate(same);
-                }
+        let mut paths = self.around_uses(func);
+        let mut common = paths.next().unwrap_or_default();
+        for path in paths {
+            common.retain(|site| path.iter().any(|other| self.alike(site, other)));
+        }
+        common
+    }
+
+    /// The loops around each place where a Func is computed that has `common[..depth]` around it.
+    fn inside(&self, func: Func, common: &[Site], depth: usize) -> Vec<Vec<Site>> {
+        let Some(last) = depth.checked_sub(1).map(|last| &common[last]) else {
+            return vec![vec![]];
+        };
+        let mut places = Vec::new();
+        for mut path in self.around_uses(func) {
+            let end = path.iter().rposition(|site| self.alike(site, last));
+            path.truncate(end.map_or(0, |end| end + 1));
+            if !places.contains(&path) {
+                places.push(path);
             }
         }
-        common.unwrap_or_default()
+        places
     }
 
     /// The place of loop `var` of `at` among the loops `common`.
@@ -166,27 +188,27 @@ impl Levels<'_> {
         let data = &pipeline.funcs[func];
         // Folding may leave a Func without uses: its place says nothing then.
         if !self.uses.contains_key(&func) && !pipeline.outputs.contains(&func) {
-            self.paths.insert(func, vec![]);
+            self.paths.insert(func, vec![vec![]]);
             return;
         }
         let common = self.common(func);
         let level = level(data);
-        let path = match level {
-            _ if is_inlined(pipeline, func) => vec![],
-            Level::Root => vec![],
-            Level::Inline if pipeline.outputs.contains(&func) => vec![],
-            Level::Inline => common.clone(),
+        let depth = match level {
+            _ if is_inlined(pipeline, func) => 0,
+            Level::Root => 0,
+            Level::Inline if pipeline.outputs.contains(&func) => 0,
+            Level::Inline => common.len(),
             Level::At(at, var, span) => match self.compute_at(func, &common, at, var, span) {
-                Some(depth) => common[..=depth].to_vec(),
+                Some(place) => place + 1,
                 None => {
                     // One message for each directive that is at fault.
-                    self.paths.insert(func, vec![]);
+                    self.paths.insert(func, vec![vec![]]);
                     return;
                 }
             },
         };
-        self.storage(func, &level, &common, path.len());
-        self.paths.insert(func, path);
+        self.storage(func, &level, &common, depth);
+        self.paths.insert(func, self.inside(func, &common, depth));
     }
 
     fn compute_at(
@@ -237,18 +259,19 @@ impl Levels<'_> {
         None
     }
 
-    /// Who uses a Func outside a loop.
+    /// Who uses a Func outside a loop that not all its uses have around them.
     fn outside(&self, func: Func, at: Func, var: &str) -> String {
         let users = self.uses.get(&func).into_iter().flatten();
         let mut stages: Vec<String> = users
-            .filter(|&&(user, stage)| self.place(&self.around(user, stage), at, var).is_none())
+            .filter(|&&(user, stage)| {
+                self.around(user, stage).iter().any(|path| self.place(path, at, var).is_none())
+            })
             .map(|&(user, stage)| format!("`{}`", stage_name(self.pipeline, user, stage)))
             .collect();
         stages.dedup();
-        match &stages[..] {
-            [] => format!("several definitions of `{}` use", self.name(at)),
-            [one] => format!("{one} uses"),
-            [first, rest @ ..] => format!("{first} and {} more use", rest.len()),
+        match stages.len() {
+            1 => format!("{} uses", stages[0]),
+            all => format!("{} and {} more use", stages[0], all - 1),
         }
     }
 
@@ -350,9 +373,11 @@ impl Levels<'_> {
     /// it: the rounds would write to the same storage. `around` are the loops around its
     /// computation, of which those from `stored` on are inside its storage.
     fn stored_outside(&mut self, func: Func, around: &[Site], stored: usize, span: Span) {
+        let paths: Vec<Vec<Site>> = self.around_uses(func).collect();
         let at_once = |site: &Site| {
-            let how = &self.loop_of(site).how;
-            how.iter().any(|word| word == "parallel" || word == "vectorized")
+            let mut alike = paths.iter().flatten().filter(|other| self.alike(site, other));
+            let words = ["parallel", "vectorized"];
+            alike.any(|other| self.loop_of(other).how.iter().any(|w| words.contains(&w.as_str())))
         };
         let Some(last) = (stored..around.len()).rfind(|&n| at_once(&around[n])) else { return };
         let (name, site) = (self.name(func), &around[last]);
@@ -361,7 +386,7 @@ impl Levels<'_> {
             "`{name}` cannot be stored outside loop `{var}` of `{of}`, whose rounds run at once"
         );
         // Legal are the places inside of that loop.
-        let marked = self.marked(func, last..around.len(), "store_at", "");
+        let marked = self.marked(func, &around[last..], "store_at", "");
         let diagnostic = Diagnostic::error(&codes::ILLEGAL_STORE, message)
             .at(span, "they compute it, and would write to the same storage")
             .help(marked);
@@ -372,16 +397,19 @@ impl Levels<'_> {
     /// `legal`, and outside all loops.
     fn nest_text(&self, func: Func, legal: &[Site], directive: &str) -> String {
         let head = format!("{}.{}()", self.name(func), directive.replace("_at", "_root"));
-        self.marked(func, 0..legal.len(), directive, &head)
+        self.marked(func, legal, directive, &head)
     }
 
-    /// The loops that use a Func, with marks at the places `legal` of each path and, where `head`
+    /// The loops that use a Func, with marks at loops like those of `legal` and, where `head`
     /// says how to ask for it, outside of all loops.
-    fn marked(&self, func: Func, legal: Range<usize>, directive: &str, head: &str) -> String {
+    fn marked(&self, func: Func, legal: &[Site], directive: &str, head: &str) -> String {
         let name = self.name(func);
         let users = self.uses.get(&func).into_iter().flatten();
-        let shown_users: Vec<(Func, Stage, Vec<Site>)> =
-            users.map(|&(user, stage)| (user, stage, self.around(user, stage))).collect();
+        let shown_users: Vec<(Func, Stage, Vec<Site>)> = users
+            .flat_map(|&(user, stage)| {
+                self.around(user, stage).into_iter().map(move |path| (user, stage, path))
+            })
+            .collect();
         let mark = |site: &Site| {
             let var = shown(&self.loop_of(site).name);
             format!("{name}.{directive}({}, {var})", self.name(site.func))
@@ -392,11 +420,11 @@ impl Levels<'_> {
         text
     }
 
-    /// Loop nests as text: the loops at the places `legal` of each path, all alike, are marked.
+    /// Loop nests as text: loops like those of `legal` are marked.
     fn lines(
         &self,
         paths: &[(Func, Stage, Vec<Site>)],
-        legal: Range<usize>,
+        legal: &[Site],
         mark: &dyn Fn(&Site) -> String,
         head: &str,
     ) -> String {
@@ -409,7 +437,10 @@ impl Levels<'_> {
         for (user, stage, path) in paths.iter().take(MAX_SHOWN) {
             let same = last.iter().zip(path).take_while(|(a, b)| a == b).count();
             for (depth, site) in path.iter().enumerate().skip(same) {
-                let place = if legal.contains(&depth) { mark(site) } else { String::new() };
+                let place = match legal.iter().any(|other| self.alike(site, other)) {
+                    true => mark(site),
+                    false => String::new(),
+                };
                 let starts = depth == 0
                     || (path[depth - 1].func, path[depth - 1].stage) != (site.func, site.stage);
                 let of = match starts {
