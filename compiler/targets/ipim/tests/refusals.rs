@@ -83,7 +83,7 @@ fn ipim_refuses_register_files() {
     let mask = SimbMask(machine.full_mask());
     let (recipes, runs) = (BTreeMap::new(), SecondaryMap::new());
     let mut kernel = Selected { func, recipes, runs, mask, args: None };
-    let refused = allocate(&mut kernel, &machine, Policy::Min, 1 << 16);
+    let refused = allocate(&mut kernel, &machine, Policy::Min, 0..1 << 16);
     assert_eq!(refused.expect_err("there are too few"), Shortage::Registers(0));
     assert_eq!(FILES[0], RegClass::Ctrl);
 }
