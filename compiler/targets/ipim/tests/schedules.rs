@@ -407,3 +407,20 @@ out(x, y) += in(x, y) * cast<float>(r.x + r.y + r.z);
     let cycles = cost.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     assert!(cycles.is_some_and(|cycles| cycles >= 1 << 56), "{text}");
 }
+
+/// 2^24 ways lead to the last Func: each definition of each Func has its predecessor inside.
+#[test]
+fn places_of_a_func_are_not_told_apart_without_end() {
+    const FUNCS: usize = 24;
+    let mut source = "ImageParam in(Int(32), 2);\n".to_string();
+    for number in (0..FUNCS).rev() {
+        let from = if number == FUNCS - 1 { "in".into() } else { format!("f{}", number + 1) };
+        source += &format!("Func f{number}(x, y) = {from}(x, y) + 1;\n");
+        source += &format!("f{number}(x, y) += {from}(x, y);\n");
+    }
+    source += "Func out(x, y) = f0(x, y);\nf0.compute_at(out, y);\n";
+    for number in 1..FUNCS {
+        source += &format!("f{number}.compute_at(f{}, y);\n", number - 1);
+    }
+    explain(&source, "ipim-vault", &[16, 16]).expect("each loop is around all uses");
+}

@@ -21,6 +21,9 @@ use crate::codes;
 /// Most stages that a message shows the loops of.
 const MAX_SHOWN: usize = 4;
 
+/// Most places of a Func that are told apart.
+const MAX_PLACES: usize = 64;
+
 /// A loop around something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Site {
@@ -91,6 +94,8 @@ struct Levels<'a> {
     loops: BTreeMap<(Func, Stage), Vec<Loop>>,
     /// The loops around each place where a Func is computed, outermost first.
     paths: BTreeMap<Func, Vec<Vec<Site>>>,
+    /// Loops around places that are alike with others.
+    others: Vec<Site>,
     found: &'a mut Diagnostics,
 }
 
@@ -116,7 +121,8 @@ pub fn check(pipeline: &Pipeline, found: &mut Diagnostics) {
         }
     }
     let uses = uses(pipeline);
-    let mut levels = Levels { pipeline, uses, loops, paths: BTreeMap::new(), found };
+    let mut levels =
+        Levels { pipeline, uses, loops, paths: BTreeMap::new(), others: vec![], found };
     for func in pipeline.funcs.keys().rev() {
         levels.func(func);
     }
@@ -162,20 +168,31 @@ impl Levels<'_> {
         common
     }
 
-    /// The loops around each place where a Func is computed that has `common[..depth]` around it.
-    fn inside(&self, func: Func, common: &[Site], depth: usize) -> Vec<Vec<Site>> {
-        let Some(last) = depth.checked_sub(1).map(|last| &common[last]) else {
-            return vec![vec![]];
-        };
-        let mut places = Vec::new();
-        for mut path in self.around_uses(func) {
+    /// The loops around each place where a Func is computed that has `common[..depth]` around it. Places with
+    /// loops alike around them are one. None where there are too many to look at each: then no loop is known
+    /// to be around all of them.
+    fn inside(&mut self, func: Func, common: &[Site], depth: usize) -> Vec<Vec<Site>> {
+        let nowhere = vec![vec![]];
+        let Some(last) = depth.checked_sub(1).map(|last| &common[last]) else { return nowhere };
+        let mut places: Vec<Vec<Site>> = Vec::new();
+        for mut path in self.around_uses(func).collect::<Vec<_>>() {
             let end = path.iter().rposition(|site| self.alike(site, last));
             path.truncate(end.map_or(0, |end| end + 1));
-            if !places.contains(&path) {
+            let same = |place: &Vec<Site>| {
+                let mut pairs = place.iter().zip(&path);
+                place.len() == path.len() && pairs.all(|(a, b)| self.alike(a, b))
+            };
+            if !places.iter().any(same) {
                 places.push(path);
+                continue;
+            }
+            for site in path {
+                if !self.others.contains(&site) {
+                    self.others.push(site);
+                }
             }
         }
-        places
+        if places.len() > MAX_PLACES { nowhere } else { places }
     }
 
     /// The place of loop `var` of `at` among the loops `common`.
@@ -208,7 +225,8 @@ impl Levels<'_> {
             },
         };
         self.storage(func, &level, &common, depth);
-        self.paths.insert(func, self.inside(func, &common, depth));
+        let places = self.inside(func, &common, depth);
+        self.paths.insert(func, places);
     }
 
     fn compute_at(
@@ -375,7 +393,8 @@ impl Levels<'_> {
     fn stored_outside(&mut self, func: Func, around: &[Site], stored: usize, span: Span) {
         let paths: Vec<Vec<Site>> = self.around_uses(func).collect();
         let at_once = |site: &Site| {
-            let mut alike = paths.iter().flatten().filter(|other| self.alike(site, other));
+            let around = paths.iter().flatten().chain(&self.others);
+            let mut alike = around.filter(|other| self.alike(site, other));
             let words = ["parallel", "vectorized"];
             alike.any(|other| self.loop_of(other).how.iter().any(|w| words.contains(&w.as_str())))
         };
