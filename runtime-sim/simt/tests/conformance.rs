@@ -28,6 +28,9 @@ const SPECIAL: &[(&str, &str)] = &[
     ("vadd4_masked", "simd.add R10, R20, R22, R24, 2"),
 ];
 
+/// Pairs of binary32, mixed operands and extremes of three: several instructions each.
+const OF_SEVERAL_INSTRUCTIONS: &str = "float_pairs.ptx";
+
 /// The instruction of a kernel; `None` where it takes several. Those are tested through the
 /// compiler only (`conformance_mpu` of nbcc-tests), and so are results that may differ in their
 /// last bits. A result in a register wider than its type takes a second instruction.
@@ -295,6 +298,9 @@ fn vectors_of_single_instructions() {
         let outs = types(&line, "out_types");
         let compare = &line["compare"][0];
         let kernel = line["kernel"].as_str().unwrap();
+        if line["ptx"] == OF_SEVERAL_INSTRUCTIONS {
+            continue;
+        }
         let Some(op) = operation(kernel, form, &outs[0]) else { continue };
         let count = line["count"].as_u64().unwrap() as usize;
         // One result, the same to the bit, of one block of threads.
