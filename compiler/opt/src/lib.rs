@@ -8,6 +8,7 @@
 
 use nbcc_ir::Function;
 
+pub mod accumulators;
 pub mod choices;
 pub mod clone_blocks;
 pub mod cse;
@@ -35,6 +36,7 @@ pub type Pass = fn(&mut Function) -> bool;
 
 /// Every transform by its name.
 pub const PASSES: &[(&str, Pass)] = &[
+    ("accumulators", accumulators::run),
     ("choices", choices::run),
     ("fold", fold::run),
     ("cse", cse::run),

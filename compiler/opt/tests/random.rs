@@ -160,9 +160,9 @@ fn each_transform_keeps_what_functions_do() {
         }
     }
     assert!(runs > 5_000, "{runs}");
-    // Random functions have no local arrays of constant subscripts, no narrow counters, and few loops with
-    // constants.
-    let rare = ["choices", "promote", "trip-counts", "unroll-left", "widen"];
+    // Random functions have no local arrays of constant subscripts, no narrow counters, hardly a narrow sum, and
+    // few loops with constants.
+    let rare = ["accumulators", "choices", "promote", "trip-counts", "unroll-left", "widen"];
     let counts = PASSES.iter().zip(&changed).filter(|((name, _), _)| !rare.contains(name));
     assert!(counts.into_iter().all(|(_, &n)| n > 40), "{changed:?}");
 }

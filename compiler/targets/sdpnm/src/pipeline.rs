@@ -7,7 +7,8 @@ use nbcc_ir::{Block, Function, Mem};
 use nbcc_isa_sdpnm::core::memory::PAGE;
 use nbcc_mach::regalloc::Allocation;
 use nbcc_opt::{
-    choices, cse, dce, fold, licm, lower_switch, params, ranges, rotate, simplify_cfg, trip_counts,
+    accumulators, choices, cse, dce, fold, licm, lower_switch, params, ranges, rotate,
+    simplify_cfg, trip_counts,
 };
 use nbcc_opt::{unreachable, widen};
 use nbcc_pipeline::{Context, Fact, OptLevel, PassDesc, Stop, attempt, optional, pass, signature};
@@ -175,7 +176,8 @@ fn run_flatten(state: &mut Compilation, _: &mut Context<'_>) -> Result<(), Faile
     let (changed, flattened) =
         flatten::run(&mut state.module, state.func, &state.configuration.rolled, &state.sources);
     state.flattened = flattened;
-    match changed | divided {
+    let added = accumulators::run(&mut state.module.functions[state.func]);
+    match changed | divided | added {
         true => each(
             state,
             &[fold::run, cse::run, licm::run, simplify_cfg::run, dce::run, params::run, dce::run],
