@@ -180,13 +180,12 @@ impl Builder<'_> {
         };
         match matched.pattern.row.meaning {
             Ret | Exit | Trap | Brkpt | Brx => Effect::Leave,
-            Load | Store if is_shared => Effect::Shared,
+            Load | Store | FragmentLoad | FragmentStore if is_shared => Effect::Shared,
             CpAsync | MatrixLoad | MatrixStore => Effect::Shared,
             Atom | AtomCas | Red => Effect::Atomic,
             Barrier | BarrierRed | Fence | Shfl | ShflLegacy | Vote | VoteLegacy | Ballot
-            | BallotLegacy | Match | MatrixMove | Activemask | Redux | WarpBarrier => {
-                Effect::Synchronisation
-            }
+            | BallotLegacy | Match | MatrixMove | MatrixProduct | Activemask | Redux
+            | WarpBarrier => Effect::Synchronisation,
             Load | Store
                 if [
                     Modifier::Volatile,
@@ -209,8 +208,8 @@ impl Builder<'_> {
             {
                 Effect::None
             }
-            Load => Effect::Load,
-            Store => Effect::Store,
+            Load | FragmentLoad => Effect::Load,
+            Store | FragmentStore => Effect::Store,
             _ => Effect::None,
         }
     }

@@ -14,6 +14,7 @@ pub use crate::ast::{
     Constant, Form, FormId, LaunchBounds, Linkage, Pointer, ScalarType, StateSpace, TargetInfo,
     Version,
 };
+use crate::forms::Product;
 use crate::names::{Names, Symbol};
 
 /// A register of a function. Only registers that are used exist, however many are declared.
@@ -62,6 +63,19 @@ pub struct Resolved<'a> {
     pub incomplete: bool,
     /// The names of what was left out, and in it: nothing is to be said against their use.
     pub doubtful: BTreeSet<Symbol>,
+}
+
+impl Resolved<'_> {
+    /// The modifiers of a form, in the order of the text.
+    pub fn modifiers(&self, form: FormId) -> Vec<&str> {
+        self.forms[form].modifiers.iter().map(|&modifier| self.names.text(modifier)).collect()
+    }
+
+    /// The product of matrices that a checked instruction computes, or whose fragments it accesses.
+    pub fn product(&self, inst: &Instruction) -> Product {
+        let opcode = self.names.text(self.forms[inst.form].opcode);
+        Product::read(opcode, &self.modifiers(inst.form))
+    }
 }
 
 /// A variable in memory.

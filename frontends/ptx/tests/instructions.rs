@@ -187,9 +187,36 @@ fn conversions_of_halves_are_older_than_their_arithmetic() {
 }
 
 #[test]
+fn fragments_have_the_registers_that_their_matrices_need() {
+    let mma = |d, a, b, c| {
+        format!("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {d}, {a}, {b}, {c};")
+    };
+    let (sums, pair) = ("{%f1, %f2, %f3, %f4}", "{%r1, %r2}");
+    let text = "`mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32`";
+    assert!(messages(&mma(sums, pair, "{%r3}", sums)).is_empty());
+    assert!(messages(&mma("{%r1, %r2, %r3, %r4}", pair, "{%r3}", sums)).is_empty());
+    let cases = [
+        (mma(sums, pair, "%r3", sums), "needs registers in braces here"),
+        (mma(sums, pair, pair, sums), "takes 1 element here"),
+        (mma(sums, "{%r1}", "{%r3}", sums), "takes 2 elements here"),
+        (mma(sums, pair, "{%f1}", sums), "takes .f16x2 here, not .f32"),
+        (mma(sums, pair, "{7}", sums), "needs a register here"),
+        (mma(sums, pair, "{%r3}", "{%f1, %f2}"), "takes 4 elements here"),
+    ];
+    for (body, message) in cases {
+        let found = messages(&body);
+        assert_eq!(found.len(), 1, "{body}: {found:?}");
+        assert!(found[0].starts_with(&format!("{text} {message}")), "{body}: {found:?}");
+    }
+}
+
+#[test]
 fn instructions_that_are_not_supported_are_named() {
     let bodies = [
-        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2}, [%rd1];",
+        "wmma.load.a.sync.aligned.row.m16n16k16.local.f16 {%r1, %r2}, [%rd1];",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r3, %r4}, {%r1, %r2}, %r0, 0;",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+        "wgmma.fence.sync.aligned;",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
         "cp.async.bulk.commit_group;",
         "cp.async.mbarrier.arrive.shared.b64 [%rd1];",

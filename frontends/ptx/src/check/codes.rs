@@ -42,8 +42,8 @@ nbcc_base::codes! {
     "\tfma.f32 %f1, %f2, %f3, %f4;\n";
 
     UNSUPPORTED = "E2054", "instruction that is not supported yet",
-    "The instruction exists in PTX, but nbcc does not compile it yet: textures and surfaces, matrix \
-     instructions, bulk copies, clusters, 8-bit floats, 128-bit operands and the like.",
+    "The instruction exists in PTX, but nbcc does not compile it yet: textures and surfaces, \
+     products of sparse matrices, bulk copies, clusters, 8-bit floats, 128-bit operands and the like.",
     "\tcp.async.mbarrier.arrive.shared.b64 [%rd1];\n";
 
     VERSION = "E2055", "instruction of a later PTX version",

@@ -19,7 +19,9 @@ use crate::resolved::{
     Body, BodyItem, FormId, FunctionId, Guard, Instruction, RegId, Register, Resolved, ScalarType,
 };
 
-pub use operand::{accessed_space, assign, copied, results, special_register, vector_length};
+pub use operand::{
+    accessed_space, assign, copied, named_role, results, special_register, vector_length,
+};
 pub use types::{Class, bits, class, is_signed};
 
 /// What the forms of a module are; none where a form does not exist.
@@ -50,8 +52,7 @@ type Faults = SecondaryMap<FormId, Option<Mismatch>>;
 fn match_forms(module: &Resolved<'_>) -> (Forms, Faults) {
     let (mut forms, mut faults) = (Forms::new(), Faults::new());
     for (id, form) in &module.forms {
-        let modifiers: Vec<&str> = form.modifiers.iter().map(|&m| module.names.text(m)).collect();
-        match forms::find(module.names.text(form.opcode), &modifiers) {
+        match forms::find(module.names.text(form.opcode), &module.modifiers(id)) {
             Ok(matched) => forms[id] = Some(matched),
             Err(mismatch) => faults[id] = Some(mismatch),
         }

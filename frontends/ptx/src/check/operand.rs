@@ -6,7 +6,9 @@ use nbcc_base::{Diagnostic, Span};
 use super::types::{Class, bits, class, fits, fits_relaxed};
 use super::{Checker, codes};
 use crate::ast::StateSpace;
-use crate::forms::{Matched, Meaning, Modifier, OperandKind as Kind, OperandPattern, type_of};
+use crate::forms::{
+    Matched, Meaning, Modifier, OperandKind as Kind, OperandPattern, Role, type_of,
+};
 use crate::resolved::{
     AddressBase, Constant, Instruction, Operand, OperandKind, Parameter, RegId, ScalarType,
 };
@@ -146,6 +148,9 @@ impl Checker<'_, '_> {
             Kind::Predicate => self.predicate(inst, operand),
             Kind::Address => self.address(inst, matched, operand),
             Kind::Pointer => self.pointer(inst, operand),
+            Kind::Fragment(role) | Kind::FragmentResult(role) => {
+                self.fragment(inst, matched, operand, pattern, role)
+            }
             Kind::Constant => match operand.kind {
                 OperandKind::Constant(Constant::Int { .. }) => Some(()),
                 _ => self.kind(inst, operand.span, "an integer"),
@@ -477,6 +482,44 @@ impl Checker<'_, '_> {
         self.alike(inst, elements)
     }
 
+    /// The registers of a lane that hold a matrix.
+    fn fragment(
+        &mut self,
+        inst: &Instruction,
+        matched: &Matched,
+        operand: &Operand,
+        pattern: &OperandPattern,
+        role: Option<Role>,
+    ) -> Option<()> {
+        let product = self.module.product(inst);
+        let role = role.unwrap_or_else(|| named_role(matched));
+        let OperandKind::Vector(elements) = &operand.kind else {
+            return self.kind(inst, operand.span, "registers in braces");
+        };
+        let (count, wanted) = (product.registers(role) as usize, product.register_type(role));
+        if elements.len() != count {
+            return self.vector_length(inst, operand.span, count, elements.len());
+        }
+        // Numbers stand for elements, but not for several that share a register.
+        let register = matches!(role, Role::A | Role::B) && wanted != ScalarType::F64;
+        let pattern = OperandPattern { register, sink: true, ..*pattern };
+        for element in elements {
+            if pattern.is_result() {
+                self.result(inst, element, wanted, &pattern)?;
+            } else {
+                self.value(inst, element, wanted, &pattern)?;
+            }
+            if let OperandKind::Register(reg) = element.kind
+                && wanted == ScalarType::B32
+                && register
+                && class(self.register(reg).ty) != Class::Bits
+            {
+                return self.wrong_type(inst, element.span, reg, wanted, false);
+            }
+        }
+        self.alike(inst, elements)
+    }
+
     /// The registers of a vector are of one size, and not floats beside integers.
     pub(super) fn alike(&mut self, inst: &Instruction, elements: &[Operand]) -> Option<()> {
         let types = elements.iter().filter_map(|element| match element.kind {
@@ -653,6 +696,17 @@ pub fn accessed_space(matched: &Matched) -> Option<StateSpace> {
         (Modifier::ParamEntry, StateSpace::Param),
         (Modifier::ParamFunc, StateSpace::Param),
     ])
+}
+
+/// The matrix that a modifier names.
+pub fn named_role(matched: &Matched) -> Role {
+    let roles = [
+        (Modifier::A, Role::A),
+        (Modifier::B, Role::B),
+        (Modifier::C, Role::C),
+        (Modifier::D, Role::D),
+    ];
+    matched.modifiers.pick(&roles).expect("a matrix is named")
 }
 
 /// How many elements `.v2` and the like ask for.

@@ -1,10 +1,13 @@
 //! Instruction forms: which opcodes exist, with which modifiers and operands. The table is in
-//! [`table`]; [`pattern`] reads it and matches instructions against it.
+//! [`table`]; [`pattern`] reads it and matches instructions against it. What the operands of matrix
+//! products are says [`fragment`].
 
+mod fragment;
 mod modifier;
 mod pattern;
 pub mod table;
 
+pub use fragment::{Element, Product, Role};
 pub use modifier::{Modifier, ModifierSet};
 pub use pattern::{
     Matched, Mismatch, OperandKind, OperandPattern, Pattern, Slot, TypeRef, Word, find, patterns,
@@ -56,6 +59,8 @@ pub enum Meaning {
     Float,
     FloatApprox,
     Fns,
+    FragmentLoad,
+    FragmentStore,
     IntAbs,
     IntDiv,
     IntMax,
@@ -76,6 +81,7 @@ pub enum Meaning {
     Match,
     MatrixLoad,
     MatrixMove,
+    MatrixProduct,
     MatrixStore,
     MaxPair,
     MinPair,

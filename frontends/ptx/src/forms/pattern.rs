@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::table::{CLASSES, ROWS, Row, UNSUPPORTED};
-use super::{Modifier, ModifierSet};
+use super::{Modifier, ModifierSet, Role};
 use crate::ast::ScalarType;
 
 /// A word of a pattern.
@@ -61,6 +61,10 @@ pub enum OperandKind {
     Address,
     /// A generic address as a value: any integer register of 32 or 64 bits.
     Pointer,
+    /// The registers of a lane that hold a matrix: this one, or the one that a modifier names.
+    Fragment(Option<Role>),
+    /// The same as a result.
+    FragmentResult(Option<Role>),
     /// A number.
     Constant,
     /// Whatever: it is checked where its meaning is known.
@@ -97,6 +101,7 @@ impl OperandPattern {
                 | ResultAndPredicate(_)
                 | PredicateResult
                 | PredicateResults
+                | FragmentResult(_)
         )
     }
 }
@@ -243,6 +248,12 @@ fn read_operand(text: &'static str) -> OperandPattern {
         "p" if result => PredicateResult,
         "p|p" if result => PredicateResults,
         "p" => Predicate,
+        "A" => Fragment(Some(Role::A)),
+        "B" => Fragment(Some(Role::B)),
+        "C" => Fragment(Some(Role::C)),
+        "D" if result => FragmentResult(Some(Role::D)),
+        "M" if result => FragmentResult(None),
+        "M" => Fragment(None),
         _ => {
             let (base, behind) = match text.split_once(['|', '+']) {
                 Some((base, _)) if text.contains('|') => (base, '|'),

@@ -24,8 +24,10 @@ fn guarding(meaning: Meaning) -> Guarding {
     match meaning {
         Load | Store | Atom | AtomCas | Red => Guarding::Memory,
         Activemask | Ballot | BallotLegacy | Barrier | BarrierRed | Brkpt | CpAsync | Fence
-        | Match | MatrixLoad | MatrixMove | MatrixStore | Nanosleep | Redux | Shfl | ShflLegacy
-        | Vote | VoteLegacy | WarpBarrier => Guarding::Branch,
+        | FragmentLoad | FragmentStore | Match | MatrixLoad | MatrixMove | MatrixProduct
+        | MatrixStore | Nanosleep | Redux | Shfl | ShflLegacy | Vote | VoteLegacy | WarpBarrier => {
+            Guarding::Branch
+        }
         Nothing | Prefetch => Guarding::None,
         _ => Guarding::Select,
     }
@@ -112,6 +114,9 @@ impl Lowerer<'_> {
             Redux => self.redux(inst, matched),
             MatrixLoad | MatrixStore => self.matrices(inst, matched),
             MatrixMove => self.transpose(inst),
+            MatrixProduct => self.product(inst, matched),
+            FragmentLoad => self.load_fragment(inst, matched),
+            FragmentStore => self.store_fragment(inst, matched),
             Activemask => self.activemask(inst),
             Barrier | BarrierRed => self.barrier(inst, matched),
             WarpBarrier => self.warp_barrier(inst),
