@@ -5,7 +5,7 @@ import struct
 import mpmath
 import numpy as np
 
-from corpus import case, f64, fma32, i32
+from corpus import case, f32, f64, fma32, i32
 
 F = np.float32
 mpmath.mp.prec = 160
@@ -540,3 +540,29 @@ def lava_md(c):
                 forces[b, :, 3] += w * u
     c.launch("lava_md", boxes, 32, c.input("neighbours", near), c.input("particles", x), c.zeros("forces", forces.size, np.float64), f64(alpha))
     c.expect("forces", forces)
+
+
+@case("tensor_matmul")
+def tensor_matmul(c):
+    n = 64
+    half = lambda *shape: c.floats(shape, -2, 2).astype(np.float16)
+
+    def sums(a, b, total):
+        for k in range(a.shape[1]):
+            total = fma32(a[:, k:k + 1].astype(np.float64), b[k:k + 1].astype(np.float64), total)
+        return total
+    a, b, before = half(n, n), half(n, n), c.floats((n, n))
+    alpha, beta = F(0.75), F(-1.5)
+    c.launch("halves", (2, 2), (128,), c.input("a", a), c.input("b", b), c.input("before", before), c.zeros("out", n * n), i32(n), f32(alpha), f32(beta))
+    c.expect("out", alpha * sums(a, b.T, np.zeros((n, n), F)) + beta * before)
+    a, b = half(16, 16), half(16, 16)
+    c.launch("chained", 1, 32, c.input("first", a), c.input("second", b), c.zeros("twice", 256, np.float16))
+    for _ in range(2):
+        a = sums(a, b, np.zeros((16, 16), F)).astype(np.float16)
+    c.expect("twice", np.ascontiguousarray(a.T))
+    a, b = c.ints((32, 48), -128, 128, np.int8), c.ints((48, 8), -128, 128, np.int8)
+    c.launch("bytes", 1, 32, c.input("left", a), c.input("right", b), c.zeros("whole", 256, np.int32), i32(48))
+    c.expect("whole", a.astype(np.int32) @ b.astype(np.int32) + 7)
+    a, b = half(16, 48), half(48, 8)
+    c.launch("fragments", 1, 32, c.input("upper", a), c.input("lower", b), c.zeros("tile", 128), i32(48))
+    c.expect("tile", sums(a, b, np.zeros((16, 8), F)))

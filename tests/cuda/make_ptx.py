@@ -130,7 +130,7 @@ def check(path):
 def main():
     os.chdir(HERE)
     headers = {
-        "12.9": [os.path.dirname(find("cuda_fp16.h")), os.path.dirname(os.path.dirname(find("nv/target")))],
+        "12.9": [os.path.dirname(find("cuda_fp16.h"))] + [os.path.dirname(os.path.dirname(find(name))) for name in ("nv/target", "crt/mma.h")],
         "11.8": [os.path.dirname(find("cuda_fp16.h", [os.environ["NVRTC_11"]]))] if "NVRTC_11" in os.environ else [],
     }
     names = sys.argv[1:] or sorted(f[:-3] for f in os.listdir(".") if f.endswith(".cu"))
