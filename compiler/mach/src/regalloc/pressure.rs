@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use nbcc_isa::Instruction;
 
 use super::file::RegisterFile;
@@ -13,7 +13,8 @@ use crate::liveness::Liveness;
 use crate::{Function, VReg};
 
 /// Registers whose spilling brings the pressure down to what the file allows, counting nothing for
-/// the accesses to them: at each point where more are live than may be, the cheapest of those. None
+/// the accesses to them: at each point where more are live than may be, the cheapest of those for
+/// each instruction across which they live. What is used at once frees nothing elsewhere. None
 /// where the file has entries enough, or where nothing may be spilled. `round` is how often that was
 /// done before: each time leaves more free for the accesses.
 pub fn victims<I, S>(
@@ -36,10 +37,13 @@ where
     }
     let wanted = pressure.limit.saturating_sub(round).max(pressure.relieved);
     let cost = costs(func, spiller);
+    let length = lengths(func, live);
     let may =
         |v| func.vregs[v].fixed.is_none() && !temporaries.contains(v) && spiller.spills(func, v);
     // Costs are not negative: their bits are in their order.
-    let key = |v, width| may(v).then(|| (cost[v] / f64::from(width)).to_bits());
+    let key = |v, width| {
+        may(v).then(|| (cost[v] / (f64::from(width) * f64::from(length[v].max(1)))).to_bits())
+    };
     let mut chosen = Vec::new();
     walk(
         func,
@@ -60,6 +64,45 @@ where
         },
     );
     chosen
+}
+
+/// Across how many instructions each register lives.
+fn lengths<I: Instruction<Reg = VReg>>(
+    func: &Function<I>,
+    live: &Liveness,
+) -> SecondaryMap<VReg, u32> {
+    let mut length: SecondaryMap<VReg, u32> = SecondaryMap::new();
+    // Where each register that is live at the point at hand was last seen to be used; later ones first.
+    let mut end: SecondaryMap<VReg, Option<u32>> = SecondaryMap::new();
+    let mut accesses = Accesses::default();
+    for (block, data) in &func.blocks {
+        let mut at = data.insts.len() as u32;
+        let mut open = live.live_out[block].to_vec();
+        for &vreg in &open {
+            end[vreg] = Some(at);
+        }
+        for inst in data.insts.iter().rev() {
+            at -= 1;
+            accesses.of(&inst.inst, |_| true);
+            for &def in &accesses.defs {
+                if let Some(end) = end[def].take() {
+                    length[def] += end - at;
+                }
+            }
+            for &used in &accesses.uses {
+                if end[used].is_none() {
+                    end[used] = Some(at);
+                    open.push(used);
+                }
+            }
+        }
+        for vreg in open {
+            if let Some(end) = end[vreg].take() {
+                length[vreg] += end;
+            }
+        }
+    }
+    length
 }
 
 /// What is live at a point.

@@ -271,6 +271,23 @@ fn only_what_does_not_fit_is_spilled() {
     })));
 }
 
+/// Words that live across a chain of others make room for it, although each link is used less.
+#[test]
+fn what_lives_long_is_spilled_rather_than_what_is_used_at_once() {
+    let mut func: Function<Toy> = Function::new("toy");
+    let long: Vec<VReg> = (0..8).map(|_| func.vreg(Class::Word)).collect();
+    let chain: Vec<VReg> = (0..20).map(|_| func.vreg(Class::Word)).collect();
+    let mut insts: Vec<Toy> = long.iter().map(|&dst| Inst::Read { dst }).collect();
+    insts.push(Inst::Read { dst: chain[0] });
+    insts.extend(chain.windows(2).map(|link| Inst::Mix { dst: link[1], a: link[0], b: link[0] }));
+    insts.push(Inst::Show { src: chain[19] });
+    insts.extend(long.iter().chain(&long).map(|&src| Inst::Show { src }));
+    let mut func = straight(func, insts);
+    let files = files(8, 2, Policy::Min, true);
+    let done = allocate(&mut func, &files, &mut ToySpiller::new(0..400), true).expect("room");
+    assert_eq!(done.spilled, 1, "the chain needs one word");
+}
+
 #[test]
 fn spread_reuses_an_entry_as_late_as_possible() {
     let mut func: Function<Toy> = Function::new("spread");

@@ -153,18 +153,18 @@ fn branches_reach_far() {
 #[test]
 fn frames_are_large() {
     let mut source = String::from("unsigned f(unsigned n) {\n");
-    for k in 0..60 {
+    for k in 0..1200 {
         source.push_str(&format!("unsigned v{k} = n * {}u + {k};\n", 2 * k + 3));
     }
     for k in 0..1500 {
-        source.push_str(&format!("v{} ^= v{} * (n + {k}u);\n", k % 60, (k * 7 + 1) % 60));
+        source.push_str(&format!("v{} ^= v{} * (n + {k}u);\n", k % 1200, (k * 7 + 1) % 1200));
     }
     source.push_str("return ");
-    source.push_str(&(0..60).map(|k| format!("v{k}")).collect::<Vec<_>>().join(" ^ "));
+    source.push_str(&(0..1200).map(|k| format!("v{k}")).collect::<Vec<_>>().join(" ^ "));
     source.push_str(";\n}\n");
-    let mut v: Vec<u32> = (0..60).map(|k| 5 * (2 * k + 3) + k).collect();
+    let mut v: Vec<u32> = (0..1200).map(|k| 5 * (2 * k + 3) + k).collect();
     for k in 0..1500 {
-        v[k % 60] ^= v[(k * 7 + 1) % 60].wrapping_mul(5 + k as u32);
+        v[k % 1200] ^= v[(k * 7 + 1) % 1200].wrapping_mul(5 + k as u32);
     }
     let expected = u64::from(v.iter().fold(0, |all, v| all ^ v));
     for level in LEVELS {
