@@ -148,9 +148,9 @@ fn widen(func: &mut Function) -> bool {
     for &block in func.layout.iter().filter(|&&block| cfg.is_reachable(block)) {
         let info = func.blocks[block].loop_info.as_ref();
         stay.extend(info.and_then(|info| info.counter).map(|counter| counter.value));
-        for call in func.terminator(block).successors() {
+        let calls = func.terminator(block).successors();
+        for call in &calls {
             let params = &func.blocks[call.block].params;
-            let calls = func.terminator(block).successors();
             let is_twice = calls.iter().filter(|to| to.block == call.block).count() > 1;
             for (&to, &arg) in params.iter().zip(&call.args) {
                 if param(to).is_none() {
